@@ -1,0 +1,1 @@
+"""Kiln: compiles a trained network ahead of time into firmware."""

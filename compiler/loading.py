@@ -1,0 +1,49 @@
+"""Loads everything that registers itself: operators, targets' kernels, plugins."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import importlib.util
+import pkgutil
+import sys
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import compiler.ops
+from compiler.errors import UsageError
+from compiler.paths import TARGETS
+
+
+def load_file(path: Path, module_name: str) -> None:
+    """Import one Python file under ``module_name``; a second time does nothing."""
+    if module_name in sys.modules:
+        return
+    spec = importlib.util.spec_from_file_location(module_name, path)
+    if spec is None or spec.loader is None:
+        raise UsageError(f"plugin '{path}': not a Python file; give a file that ends in .py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module_name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[module_name]
+        raise
+
+
+@functools.cache
+def load_builtins() -> None:
+    """Operators, then every target's kernels, then installed plugins (``kiln.plugins``)."""
+    for info in pkgutil.iter_modules(compiler.ops.__path__):
+        importlib.import_module(f"compiler.ops.{info.name}")
+    for path in sorted(TARGETS.glob("*/*.py")):
+        load_file(path, f"kiln_targets.{path.parent.name}.{path.stem}")
+    for entry in entry_points(group="kiln.plugins"):
+        entry.load()
+
+
+def load_plugin(path: Path) -> None:
+    """Load an out-of-tree file given by ``--plugin``."""
+    if not path.is_file():
+        raise UsageError(f"plugin '{path}': no such file")
+    load_file(path, f"kiln_plugins.{path.stem}")

@@ -1,0 +1,1 @@
+"""One file per operator family: parameters, shape, numpy meaning, class and MAC count."""

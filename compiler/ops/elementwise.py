@@ -1,0 +1,99 @@
+"""Elementwise operators: unary, and binary with numpy broadcasting."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from compiler.graph import NO_CLAMP
+from compiler.registry import classify, params
+
+UNARY = (
+    "abs", "neg", "square", "sqrt", "rsqrt", "reciprocal", "exp", "log", "sin", "cos", "tan",
+    "floor", "ceil", "round", "sign", "erf", "logistic", "tanh", "hard_swish", "hard_sigmoid",
+    "softplus", "softsign", "mish", "silu", "logical_not", "relu_0_to_1",
+)  # fmt: skip
+ARITHMETIC = ("add", "sub", "mul", "div")
+BINARY = (
+    "maximum", "minimum", "pow", "squared_difference", "floor_div", "floor_mod", "equal",
+    "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_and", "logical_or",
+    "logical_xor",
+)  # fmt: skip
+
+
+@params.of(*UNARY)
+@dataclass(frozen=True)
+class UnaryParams:
+    """Input x; output of the same shape. Quantized: x dequantized, computed, requantized."""
+
+
+@params.of(*ARITHMETIC)
+@dataclass(frozen=True)
+class ArithmeticParams:
+    """Inputs a and b, broadcast; the result is clamped (real units)."""
+
+    clamp: tuple[float, float] = NO_CLAMP
+
+
+@params.of(*BINARY)
+@dataclass(frozen=True)
+class BinaryParams:
+    """Inputs a and b, broadcast. Comparisons give bool."""
+
+
+@params.of("clamp")
+@dataclass(frozen=True)
+class ClampParams:
+    """ReLU, ReLU6, Clip: x limited to [low, high], in real units."""
+
+    low: float
+    high: float
+
+
+@params.of("leaky_relu")
+@dataclass(frozen=True)
+class LeakyReluParams:
+    """x where x >= 0, else alpha * x."""
+
+    alpha: float
+
+
+@params.of("elu")
+@dataclass(frozen=True)
+class EluParams:
+    """x where x > 0, else alpha * (exp(x) - 1)."""
+
+    alpha: float = 1.0
+
+
+@params.of("gelu")
+@dataclass(frozen=True)
+class GeluParams:
+    """x * Phi(x); with ``approximate`` by the tanh formula."""
+
+    approximate: bool = False
+
+
+@params.of("prelu")
+@dataclass(frozen=True)
+class PreluParams:
+    """Inputs x and slope, broadcast: x where x >= 0, else slope * x."""
+
+
+@params.of("select")
+@dataclass(frozen=True)
+class SelectParams:
+    """Inputs condition (bool), a, b, broadcast: a where the condition holds, else b."""
+
+
+@params.of("cast")
+@dataclass(frozen=True)
+class CastParams:
+    """x converted to ``dtype`` (towards zero from float to integer)."""
+
+    dtype: str
+
+
+for _kind in (*UNARY, "clamp", "leaky_relu", "elu", "gelu", "cast"):
+    classify(_kind, "elementwise")
+for _kind in (*ARITHMETIC, *BINARY, "prelu", "select"):
+    classify(_kind, "broadcast")

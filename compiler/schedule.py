@@ -1,0 +1,60 @@
+"""Steps in execution order, each with the kernel that was chosen for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from compiler.errors import UnsupportedError
+from compiler.graph import Graph, OpView
+from compiler.kernels import Call, Kernel, kernels_of
+from compiler.registry import op_class
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One kernel call on the board."""
+
+    index: int
+    view: OpView
+    kernel: Kernel
+    call: Call
+
+    @property
+    def name(self) -> str:
+        return self.view.op.name
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a tensor lies: ``offset`` bytes into the buffer named ``buffer``."""
+
+    buffer: str
+    offset: int
+
+
+@dataclass(frozen=True, eq=False)
+class Schedule:
+    """``places`` has every non-constant tensor; views and in-place results share buffers."""
+
+    graph: Graph
+    chain: tuple[str, ...]  # targets, most special first
+    steps: tuple[Step, ...]
+    places: Mapping[str, Place]
+    alignment: int
+
+
+def choose_kernel(view: OpView, chain: tuple[str, ...]) -> Kernel:
+    """The cheapest kernel of the first target in ``chain`` that has one that fits."""
+    dtype = next((t.dtype for t in view.inputs if t is not None), view.output().dtype)
+    for target in chain:
+        fitting = [
+            k for k in kernels_of(view.op.kind, target) if dtype in k.dtypes and k.fits(view)
+        ]
+        if fitting:
+            return min(fitting, key=lambda k: (k.cost(view), k.name))
+    raise UnsupportedError(
+        f"operator '{view.op.kind}' ({view.op.name}): no kernel of "
+        f"{' -> '.join(chain)} takes {dtype} {list(view.input(0).shape) if view.op.inputs else ''}"
+        f"; `ops` lists what is supported"
+    )

@@ -1,0 +1,63 @@
+/* What every kernel header includes: KILN_KERNEL, integer limits and the scalar requantizers. */
+#ifndef KILN_KERNEL_H
+#define KILN_KERNEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A kernel body. Inlined into its caller, constant shapes specialise it. */
+#if defined(KILN_SHARED_KERNELS)
+#define KILN_KERNEL static __attribute__((noinline, unused))
+#else
+#define KILN_KERNEL static inline __attribute__((always_inline, unused))
+#endif
+#define KILN_INLINE static inline __attribute__((always_inline, unused))
+
+/* How an accumulator becomes an output integer: see "Numerics" in DESIGN.md. */
+enum kiln_rounding { KILN_ROUND_TFLITE = 0, KILN_ROUND_FAST = 1 };
+
+KILN_INLINE int32_t kiln_clamp(int32_t value, int32_t low, int32_t high) {
+    return value < low ? low : value > high ? high : value;
+}
+
+/* round(a * b / 2^31), ties away from zero, saturated (gemmlowp's definition). */
+KILN_INLINE int32_t kiln_doubling_high_multiply(int32_t a, int32_t b) {
+    if (a == INT32_MIN && b == INT32_MIN) return INT32_MAX;
+    int64_t product = (int64_t)a * b;
+    int64_t nudge = product >= 0 ? (int64_t)1 << 30 : 1 - ((int64_t)1 << 30);
+    return (int32_t)((product + nudge) / ((int64_t)1 << 31));
+}
+
+/* value / 2^exponent, ties away from zero; exponent 0..31. */
+KILN_INLINE int32_t kiln_rounding_shift_right(int32_t value, int32_t exponent) {
+    int32_t mask = (int32_t)(((int64_t)1 << exponent) - 1);
+    int32_t remainder = value & mask;
+    int32_t threshold = (mask >> 1) + (value < 0);
+    return (value >> exponent) + (remainder > threshold);
+}
+
+/* value * multiplier / 2^31 * 2^shift with two roundings, as TFLite's reference kernels. */
+KILN_INLINE int32_t kiln_multiply_quantized(int32_t value, int32_t multiplier, int32_t shift) {
+    int32_t left = shift > 0 ? shift : 0;
+    int32_t right = shift > 0 ? 0 : -shift;
+    int32_t shifted = (int32_t)((uint32_t)value << left);
+    return kiln_rounding_shift_right(kiln_doubling_high_multiply(shifted, multiplier), right);
+}
+
+/* The nearest integer to value (ties to even) for |value| < 2^22. */
+KILN_INLINE int32_t kiln_round_to_even(float value) {
+    union { float f; int32_t i; } bits;
+    bits.f = value + 12582912.0f; /* 1.5 * 2^23: the mantissa's last bit is worth 1 */
+    return bits.i - 0x4B400000;
+}
+
+/* fast: clamp(rint(acc * scale), low, high) + zero_point, low and high less the zero point. */
+KILN_INLINE int32_t kiln_requantize_fast(int32_t accumulator, float scale, int32_t low,
+                                         int32_t high, int32_t zero_point) {
+    float value = (float)accumulator * scale;
+    float low_f = (float)(low - zero_point), high_f = (float)(high - zero_point);
+    value = value < low_f ? low_f : value > high_f ? high_f : value;
+    return kiln_round_to_even(value) + zero_point;
+}
+
+#endif
