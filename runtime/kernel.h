@@ -5,11 +5,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A kernel body. Inlined into its caller, constant shapes specialise it. */
-#if defined(KILN_SHARED_KERNELS)
-#define KILN_KERNEL static __attribute__((noinline, unused))
-#else
+/* A kernel body. Inlined into its caller, the constant shape specialises it. */
 #define KILN_KERNEL static inline __attribute__((always_inline, unused))
+/* The one copy of a body that several shapes share. */
+#if defined(__clang__)
+#define KILN_SHARED static __attribute__((noinline))
+#else
+#define KILN_SHARED static __attribute__((noinline, noclone))
 #endif
 #define KILN_INLINE static inline __attribute__((always_inline, unused))
 
