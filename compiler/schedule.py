@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from compiler.errors import UnsupportedError
 from compiler.graph import Graph, OpView
 from compiler.kernels import Call, Kernel, kernels_of
-from compiler.registry import op_class
 
 
 @dataclass(frozen=True, eq=False)
