@@ -93,10 +93,11 @@ class Kernel:
         """Estimated cycles, to choose among kernels of one target."""
         return float(count_macs(view) or view.output().elements)
 
-    def in_place(self, view: OpView) -> Mapping[int, int]:
-        """Outputs that may share memory with an input: {output index: input index}.
+    def in_place(self, view: OpView) -> Mapping[int, int | tuple[int, ...]]:
+        """Outputs that may overwrite an input: {output index: input index, or any of several}.
 
-        Only where the kernel reads every element before it overwrites it.
+        The output then starts where the input does and is no larger. Only where the kernel
+        reads every element before it overwrites it, whatever other operand is the same tensor.
         """
         return {}
 

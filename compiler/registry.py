@@ -10,6 +10,7 @@ modules. The idea is NNVM's (dmlc/nnvm, docs/dev/overview.md).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -84,6 +85,20 @@ op_class: Attribute[str] = Attribute("op_class")
 
 #: ``macs(view) -> int``: multiply-accumulates of one run; 0 where absent.
 macs: Attribute[Callable[[OpView], int]] = Attribute("macs")
+
+
+@dataclass(frozen=True)
+class Embedding:
+    """Tensor ``part`` is the bytes of tensor ``whole`` from byte ``offset`` on."""
+
+    part: str
+    whole: str
+    offset: int
+
+
+#: ``embeddings(view) -> Embeddings``: how the operator is nothing but tensors lying inside each
+#: other, so that it costs no step; empty where this very one has to move or convert elements.
+embeddings: Attribute[Callable[[OpView], Sequence[Embedding]]] = Attribute("embeddings")
 
 
 def classify(kind: str, name: str) -> None:

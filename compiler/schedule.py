@@ -32,15 +32,39 @@ class Place:
     offset: int
 
 
+@dataclass(frozen=True)
+class LiveBuffer:
+    """``bytes`` of the arena that are one buffer's from step ``first`` to step ``last``.
+
+    -1 is before the first step (inputs are written), the number of steps is after the last
+    (outputs are read). A ``fixed`` buffer holds state: it keeps its bytes between runs.
+    """
+
+    name: str
+    bytes: int
+    first: int
+    last: int
+    fixed: bool = False
+
+
 @dataclass(frozen=True, eq=False)
 class Schedule:
-    """``places`` has every non-constant tensor; views and in-place results share buffers."""
+    """``places`` has every non-constant tensor; views and in-place results share buffers.
+
+    ``buffers`` has those buffers, and each step's scratch (named by ``scratch_name``).
+    """
 
     graph: Graph
     chain: tuple[str, ...]  # targets, most special first
     steps: tuple[Step, ...]
     places: Mapping[str, Place]
     alignment: int
+    buffers: tuple[LiveBuffer, ...] = ()
+
+
+def scratch_name(step: int, operand: int) -> str:
+    """The buffer of the ``Scratch`` that is operand ``operand`` of step ``step``."""
+    return f"scratch {step}.{operand}"
 
 
 def choose_kernel(view: OpView, chain: tuple[str, ...]) -> Kernel:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from itertools import accumulate
 
-from compiler.graph import Shape
-from compiler.registry import classify, params
+from compiler.graph import DTYPE_BYTES, OpView, Shape, Tensor
+from compiler.registry import Embedding, classify, embeddings, params
 
 
 @params.of("reshape")
@@ -115,3 +117,48 @@ for _kind in (
 ):  # fmt: skip
     classify(_kind, "movement")
 classify("resize_bilinear", "complex")
+
+
+def _same_values(a: Tensor, b: Tensor) -> bool:
+    return a.dtype == b.dtype and a.quant == b.quant
+
+
+def _slabs(whole: Tensor, parts: list[Tensor], axis: int) -> list[Embedding]:
+    """``parts`` follow each other in ``whole`` if nothing varies more slowly than ``axis``."""
+    if math.prod(whole.shape[:axis]) != 1 or not all(_same_values(p, whole) for p in parts):
+        return []
+    offsets = accumulate((part.bytes for part in parts), initial=0)
+    return [
+        Embedding(p.name, whole.name, offset) for p, offset in zip(parts, offsets, strict=False)
+    ]
+
+
+@embeddings.of("reshape")
+def _reshape_embeddings(view: OpView) -> list[Embedding]:
+    return [Embedding(view.output().name, view.input(0).name, 0)]
+
+
+@embeddings.of("concat")
+def _concat_embeddings(view: OpView) -> list[Embedding]:
+    parts = [t for t in view.inputs if t is not None]
+    return _slabs(view.output(), parts, view.params.axis)
+
+
+@embeddings.of("split")
+def _split_embeddings(view: OpView) -> list[Embedding]:
+    return _slabs(view.input(0), list(view.outputs), view.params.axis)
+
+
+@embeddings.of("slice")
+def _slice_embeddings(view: OpView) -> list[Embedding]:
+    """One run of the input: one element of each outer axis, some of one, all of the inner."""
+    whole, part, p = view.input(0), view.output(), view.params
+    outer = next((i for i, size in enumerate(p.size) if size != 1), len(p.size))
+    steps = zip(p.size, p.stride, strict=True)
+    if not _same_values(whole, part) or any(n > 1 and step != 1 for n, step in steps):
+        return []
+    if p.size[outer + 1 :] != whole.shape[outer + 1 :]:
+        return []
+    strides = [math.prod(whole.shape[i + 1 :]) for i in range(len(whole.shape))]
+    first = sum(begin * stride for begin, stride in zip(p.begin, strides, strict=True))
+    return [Embedding(part.name, whole.name, first * DTYPE_BYTES[whole.dtype])]
