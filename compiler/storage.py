@@ -192,7 +192,7 @@ class _Draft:
         new, old = self.spans[a], self.spans[b]
         if new.first > old.last or old.first > new.last:
             return False
-        if a != output or old.last != time or old.first == time:
+        if a != output or new.first != time or old.first == time or old.last != time:
             return True
         readers = [n for n in operands if self.sharing.group_of[n] == self.sharing.group_of[source]]
         return not all(
