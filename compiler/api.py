@@ -1,0 +1,202 @@
+"""What the command line does, as functions. ``import compiler`` offers them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from compiler import files
+from compiler.arrays import Arrays, Series, TensorInfo, collect_outputs, make_series, read_npz
+from compiler.boards import Board, load_board
+from compiler.device import firmware
+from compiler.device.runners import flash_image
+from compiler.device.session import open_session
+from compiler.emit import manifest_tensor
+from compiler.graph import Graph
+from compiler.image import read_image
+from compiler.manifest import FILE_NAME, Build, model_manifest, read_build
+from compiler.options import BuildOptions
+from compiler.pipeline import compile_model, lower_model
+from compiler.device.profile import Profile, collect_profile
+from compiler.report.progress import Progress, silent
+from compiler.sample import sample_model
+from compiler.simulate import Simulator
+
+Inputs = Mapping[str, np.ndarray] | Path | str
+
+
+@dataclass(frozen=True, eq=False)
+class RunResult:
+    """Outputs of one or more runs: ``NAME`` and, where quantized, ``NAME.float``."""
+
+    outputs: Arrays
+    runs: int
+    seconds: float
+
+
+def build(
+    model: Path | str | None = None,
+    *,
+    board: str,
+    out: Path | str | None = None,
+    options: BuildOptions | None = None,
+) -> Build:
+    """Compile ``model`` (the sample that ships, by default) into ``out`` for ``board``.
+
+    The folder then holds ``model.blob``, ``model_kernels.c``, ``kiln_model.h``, the image and
+    ``build.json``. Raises KilnError; a failed build leaves no ``build.json``.
+    """
+    options = options or BuildOptions()
+    target_board = load_board(board)
+    path = Path(model) if model is not None else sample_model()
+    folder = Path(out) if out is not None else default_folder(board)
+    data = files.read_bytes(path, "model")
+    compiled = compile_model(path, target_board, options)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / FILE_NAME).unlink(missing_ok=True)
+    files.write_bytes(folder / "model.blob", compiled.emitted.blob)
+    files.write_text(folder / "model_kernels.c", compiled.emitted.code.text)
+    files.write_text(folder / "kiln_model.h", compiled.emitted.header)
+    manifest = model_manifest(compiled.plan, compiled.emitted, data)
+    image = firmware.build_image(
+        target_board, folder, options.toolchain, compiled.cflags, options.optimize
+    )
+    manifest |= {
+        "board": target_board.name,
+        "image": str(image.path.relative_to(folder)),
+        "flash_bytes": dict(image.flash_bytes),
+        "tools": dict(image.tools),
+    }
+    files.write_json(folder / FILE_NAME, manifest)
+    return Build(folder, manifest)
+
+
+def default_folder(board: str) -> Path:
+    """Where a board's build lies unless told otherwise."""
+    return Path("build") / board
+
+
+def open_build(board: str, out: Path | str | None = None) -> tuple[Board, Build]:
+    """The board and its finished build. Raises UsageError."""
+    return load_board(board), read_build(Path(out) if out else default_folder(board), board)
+
+
+def flash(*, board: str, out: Path | str | None = None, port: str | None = None) -> str:
+    """Put the built image onto the board; returns one line saying what was done."""
+    target_board, built = open_build(board, out)
+    return flash_image(target_board, built.image, port)
+
+
+def run(
+    inputs: Inputs,
+    *,
+    board: str,
+    out: Path | str | None = None,
+    port: str | None = None,
+    progress: Progress = silent,
+) -> RunResult:
+    """Run a built model on its board (emulated ones start by themselves)."""
+    target_board, built = open_build(board, out)
+    series = make_series(_arrays(inputs), built.inputs)
+    started = time.monotonic()
+    with open_session(target_board, built, port) as session:
+        results = [session.run(each) for each in progress(series.runs, "running")]
+    seconds = time.monotonic() - started
+    outputs = collect_outputs(results, built.outputs, series.is_series)
+    return RunResult(outputs, len(series), seconds)
+
+
+def image_inputs(built: Build, picture: Path) -> Arrays:
+    """The inputs that a picture file makes, with the model's own preprocessing."""
+    tensor = built.inputs[0]
+    return {tensor.name: read_image(picture, tensor, built.manifest["preprocessing"].get(tensor.name))}
+
+
+def profile(
+    *,
+    board: str,
+    out: Path | str | None = None,
+    port: str | None = None,
+    runs: int = 10,
+) -> Profile:
+    """Time every step on the board over ``runs`` runs on the inputs as they lie."""
+    target_board, built = open_build(board, out)
+    with open_session(target_board, built, port) as session:
+        return collect_profile(session, runs)
+
+
+def simulate(
+    model: Path | str | Graph,
+    inputs: Inputs,
+    *,
+    options: BuildOptions | None = None,
+    progress: Progress = silent,
+) -> RunResult:
+    """The exact host simulator: what every board's integers must equal, byte for byte."""
+    graph = model if isinstance(model, Graph) else lower_model(Path(model), options)
+    tensors = [TensorInfo.of(manifest_tensor(graph.tensors[n])) for n in graph.inputs]
+    wanted = [TensorInfo.of(manifest_tensor(graph.tensors[n])) for n in graph.outputs]
+    series: Series = make_series(_arrays(inputs), tensors)
+    simulator = Simulator(graph)
+    started = time.monotonic()
+    results = [simulator.run(each) for each in progress(series.runs, "simulating")]
+    seconds = time.monotonic() - started
+    return RunResult(collect_outputs(results, wanted, series.is_series), len(series), seconds)
+
+
+def _arrays(inputs: Inputs) -> Mapping[str, np.ndarray]:
+    return read_npz(Path(inputs)) if isinstance(inputs, str | Path) else inputs
+
+
+def lower(model: Path | str, options: BuildOptions | None = None) -> Graph:
+    """The graph that is scheduled: read, canonical, quantized and fused."""
+    return lower_model(Path(model), options or BuildOptions())
+
+
+def graph_inputs(graph: Graph) -> list[TensorInfo]:
+    """The graph's inputs as `build.json` would describe them."""
+    return [TensorInfo.of(manifest_tensor(graph.tensors[name])) for name in graph.inputs]
+
+
+def list_boards() -> list[dict[str, Any]]:
+    """One row per board: name, description, chip, target, whether it is emulated."""
+    return [board.summary() for board in map(load_board, board_names())]
+
+
+def list_targets() -> list[dict[str, Any]]:
+    """One row per target: name, description, fallback chain, number of kernels."""
+    load_builtins()
+    return [
+        {
+            "name": name,
+            "description": load_target(name).description,
+            "chain": [target.name for target in target_chain(name)],
+            "kernels": sum(kernel.target == name for kernel in all_kernels()),
+        }
+        for name in target_names()
+    ]
+
+
+def list_ops(plugins: Sequence[Path] = ()) -> list[dict[str, Any]]:
+    """One row per operator: name, class, and the dtypes of each target's kernels."""
+    load_builtins()
+    for plugin in plugins:
+        load_plugin(plugin)
+    rows = []
+    for kind in params:
+        targets: dict[str, set[str]] = {}
+        for kernel in all_kernels():
+            if kernel.op == kind:
+                targets.setdefault(kernel.target, set()).update(kernel.dtypes)
+        rows.append(
+            {
+                "operator": kind,
+                "class": op_class.get(kind),
+                "targets": {name: sorted(dtypes) for name, dtypes in sorted(targets.items())},
+            }
+        )
+    return rows

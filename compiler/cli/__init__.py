@@ -1,0 +1,1 @@
+"""The commands, one file each; ``main`` finds them by scanning this folder."""

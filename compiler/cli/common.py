@@ -1,0 +1,92 @@
+"""Options that several commands share, and how they print."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+from rich.console import Console
+
+from compiler import options
+from compiler.options import BuildOptions, parse_shape
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+#: Logs, progress and warnings; results go to standard output.
+log = Console(stderr=True, highlight=False)
+out = Console(highlight=False)
+
+
+def _stack(*decorators: Callable[[Any], Any]) -> Callable[[F], F]:
+    def decorate(function: F) -> F:
+        for decorator in reversed(decorators):
+            function = decorator(function)
+        return function
+
+    return decorate
+
+
+output_options = _stack(
+    click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output."),
+    click.option("-v", "--verbose", is_flag=True, help="Say more about what is done."),
+    click.option("--debug", is_flag=True, help="Show the traceback of a failure."),
+)
+
+board_options = _stack(
+    click.option("--board", required=True, metavar="B", help="A name that `boards` lists."),
+    click.option("--out", "folder", type=click.Path(path_type=Path), metavar="DIR",
+                 help="Folder of the build. [default: build/BOARD]"),
+)  # fmt: skip
+
+port_option = click.option(
+    "--port", metavar="P", help="/dev/ttyUSB0, socket://host:port, ssh://user@host, a folder."
+)
+
+#: How a model is compiled; `to_options` collects them.
+model_options = _stack(
+    click.option("--quantize", type=click.Choice(options.QUANTIZE), default="none",
+                 show_default=True, help="Quantize a float model after training."),
+    click.option("--calibration", type=click.Path(path_type=Path), metavar="D.npz|DIR",
+                 help="Inputs to choose ranges by: an .npz of series or a folder of images."),
+    click.option("--ranges", type=click.Choice(options.RANGES), default="mse", show_default=True,
+                 help="How calibration chooses the range of each tensor."),
+    click.option("--numerics", type=click.Choice(options.NUMERICS), default="tflite",
+                 show_default=True, help="Integer arithmetic: TFLite's, or the cheapest."),
+    click.option("--optimize", type=click.Choice(options.OPTIMIZE), default="speed",
+                 show_default=True, help="What to spare: time, flash or RAM."),
+    click.option("--io", type=click.Choice(options.IO), default="model", show_default=True,
+                 help="Types of inputs and outputs: the file's, int8, or float."),
+    click.option("--shape", "shapes", multiple=True, metavar="NAME=1,96,96,1",
+                 help="Bind the dynamic shape of an input."),
+    click.option("--plugin", "plugins", multiple=True, type=click.Path(path_type=Path),
+                 metavar="P", help="A Python file with operators, kernels or passes."),
+    click.option("--dump", type=click.Path(path_type=Path), metavar="DIR",
+                 help="Write what each stage made."),
+    click.option("--stop-after", metavar="STAGE", help="Stop after this stage."),
+)  # fmt: skip
+
+#: Where a run's inputs come from and its outputs go.
+data_options = _stack(
+    click.option("--input", "input_file", type=click.Path(path_type=Path), metavar="X.npz",
+                 help="Inputs by name; one more dimension is a series of runs."),
+    click.option("--output", "output_file", type=click.Path(path_type=Path), metavar="Y.npz",
+                 help="Where the outputs go."),
+)  # fmt: skip
+
+
+def to_options(values: dict[str, Any]) -> BuildOptions:
+    """From a command's keyword arguments."""
+    known = {key: values[key] for key in values if key in BuildOptions.__dataclass_fields__}
+    known["shapes"] = dict(parse_shape(text) for text in values.get("shapes", ()))
+    return BuildOptions(**known)
+
+
+def print_json(value: Any) -> None:
+    print(json.dumps(value))
+
+
+def warn(message: str) -> None:
+    log.print(f"[yellow]warning:[/yellow] {message}")

@@ -1,0 +1,74 @@
+"""Collects the commands, and turns every failure into one line and an exit status."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import pkgutil
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+import compiler.cli
+from compiler.errors import KilnError
+
+_HELPERS = {"main", "common"}
+
+
+class CommandGroup(click.Group):
+    """Imports a command's file only when it is asked for, so that start-up stays quick."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        names = (info.name for info in pkgutil.iter_modules(compiler.cli.__path__))
+        return sorted(name for name in names if name not in _HELPERS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in self.list_commands(ctx):
+            return None
+        command: click.Command = importlib.import_module(f"compiler.cli.{name}").command
+        return command
+
+
+@click.group(cls=CommandGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="kiln", prog_name="kiln")
+def cli() -> None:
+    """Compile a trained network into firmware, run it and profile it on a board."""
+
+
+def fail(message: str, kind: str, code: int, as_json: bool) -> int:
+    """Print one line (and the JSON object that scripts read); returns the exit status."""
+    if as_json:
+        print(json.dumps({"error": message, "kind": kind}))
+    print(f"error: {message}", file=sys.stderr)
+    return code
+
+
+def run(arguments: Sequence[str]) -> int:
+    """One command; returns its exit status: 0, 1 for an explained failure, 2 for bad usage."""
+    as_json, debug = "--json" in arguments, "--debug" in arguments
+    try:
+        result: Any = cli.main(list(arguments), prog_name="kiln", standalone_mode=False)
+        return result if isinstance(result, int) else 0
+    except KilnError as error:
+        if debug:
+            raise
+        return fail(str(error), error.kind, error.exit_code, as_json)
+    except click.ClickException as error:
+        hint = "; see `python -m compiler --help`"
+        return fail(" ".join(error.format_message().split()) + hint, "usage", 2, as_json)
+    except (click.Abort, KeyboardInterrupt):
+        return fail("interrupted; nothing was left half-written", "interrupted", 1, as_json)
+    except BrokenPipeError:
+        return 1
+    except Exception as error:
+        if debug:
+            raise
+        text = " ".join(f"{type(error).__name__}: {error}".split())
+        return fail(f"internal error: {text}; run again with --debug", "internal", 1, as_json)
+
+
+def main() -> None:
+    """Entry point of ``python -m compiler`` and of the ``kiln`` script."""
+    sys.exit(run(sys.argv[1:]))

@@ -1,0 +1,1 @@
+"""Boards from the host's side: toolchains, images, runners, the serial protocol."""

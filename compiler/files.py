@@ -1,0 +1,55 @@
+"""Files that are either whole or not there: written to a temporary, then renamed."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from compiler.errors import KilnError, UsageError
+
+
+def write_with(path: Path, write: Callable[[BinaryIO], object]) -> None:
+    """Let ``write`` fill a temporary beside ``path``, then rename it into place."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    except OSError as error:
+        raise KilnError(f"cannot write '{path}': {error.strerror}; choose another place") from None
+    try:
+        with os.fdopen(handle, "wb") as file:
+            write(file)
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except OSError as error:
+        raise KilnError(f"cannot write '{path}': {error.strerror}; choose another place") from None
+    finally:
+        if os.path.exists(temporary):
+            os.unlink(temporary)
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    write_with(path, lambda file: file.write(data))
+
+
+def write_text(path: Path, text: str) -> None:
+    write_bytes(path, text.encode())
+
+
+def write_json(path: Path, value: Any) -> None:
+    write_text(path, json.dumps(value, indent=2) + "\n")
+
+
+def read_bytes(path: Path, what: str) -> bytes:
+    """The file's bytes; raises UsageError that names the file and ``what`` it should be."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise UsageError(f"{what} '{path}': no such file") from None
+    except IsADirectoryError:
+        raise UsageError(f"{what} '{path}': is a folder, not a file") from None
+    except OSError as error:
+        raise UsageError(f"{what} '{path}': cannot be read: {error.strerror}") from None
