@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from compiler import files
-from compiler.arrays import Arrays, Series, TensorInfo, collect_outputs, make_series, read_npz
-from compiler.boards import Board, load_board
+from compiler.arrays import Arrays, TensorInfo, collect_outputs, make_series, read_npz
+from compiler.boards import Board, board_names, load_board
 from compiler.device import firmware
+from compiler.device.profile import Profile, collect_profile
 from compiler.device.runners import flash_image
 from compiler.device.session import open_session
 from compiler.emit import manifest_tensor
 from compiler.graph import Graph
 from compiler.image import read_image
+from compiler.kernels import all_kernels
+from compiler.loading import load_builtins, load_plugin
 from compiler.manifest import FILE_NAME, Build, model_manifest, read_build
 from compiler.options import BuildOptions
 from compiler.pipeline import compile_model, lower_model
-from compiler.device.profile import Profile, collect_profile
+from compiler.registry import op_class, params
 from compiler.report.progress import Progress, silent
 from compiler.sample import sample_model
 from compiler.simulate import Simulator
+from compiler.targets import load_target, target_chain, target_names
 
 Inputs = Mapping[str, np.ndarray] | Path | str
 
@@ -55,7 +60,7 @@ def build(
     path = Path(model) if model is not None else sample_model()
     folder = Path(out) if out is not None else default_folder(board)
     data = files.read_bytes(path, "model")
-    compiled = compile_model(path, target_board, options)
+    compiled = compile_model(path, target_board.target, options)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / FILE_NAME).unlink(missing_ok=True)
     files.write_bytes(folder / "model.blob", compiled.emitted.blob)
@@ -113,7 +118,8 @@ def run(
 def image_inputs(built: Build, picture: Path) -> Arrays:
     """The inputs that a picture file makes, with the model's own preprocessing."""
     tensor = built.inputs[0]
-    return {tensor.name: read_image(picture, tensor, built.manifest["preprocessing"].get(tensor.name))}
+    figures = built.manifest["preprocessing"].get(tensor.name)
+    return {tensor.name: read_image(picture, tensor, figures)}
 
 
 def profile(
@@ -137,15 +143,14 @@ def simulate(
     progress: Progress = silent,
 ) -> RunResult:
     """The exact host simulator: what every board's integers must equal, byte for byte."""
-    graph = model if isinstance(model, Graph) else lower_model(Path(model), options)
-    tensors = [TensorInfo.of(manifest_tensor(graph.tensors[n])) for n in graph.inputs]
-    wanted = [TensorInfo.of(manifest_tensor(graph.tensors[n])) for n in graph.outputs]
-    series: Series = make_series(_arrays(inputs), tensors)
+    graph = model if isinstance(model, Graph) else lower(model, options)
+    series = make_series(_arrays(inputs), tensor_infos(graph, graph.inputs))
     simulator = Simulator(graph)
     started = time.monotonic()
     results = [simulator.run(each) for each in progress(series.runs, "simulating")]
     seconds = time.monotonic() - started
-    return RunResult(collect_outputs(results, wanted, series.is_series), len(series), seconds)
+    outputs = collect_outputs(results, tensor_infos(graph, graph.outputs), series.is_series)
+    return RunResult(outputs, len(series), seconds)
 
 
 def _arrays(inputs: Inputs) -> Mapping[str, np.ndarray]:
@@ -157,9 +162,9 @@ def lower(model: Path | str, options: BuildOptions | None = None) -> Graph:
     return lower_model(Path(model), options or BuildOptions())
 
 
-def graph_inputs(graph: Graph) -> list[TensorInfo]:
-    """The graph's inputs as `build.json` would describe them."""
-    return [TensorInfo.of(manifest_tensor(graph.tensors[name])) for name in graph.inputs]
+def tensor_infos(graph: Graph, names: Sequence[str]) -> list[TensorInfo]:
+    """Tensors of the graph as `build.json` would describe them."""
+    return [TensorInfo.of(manifest_tensor(graph.tensors[name])) for name in names]
 
 
 def list_boards() -> list[dict[str, Any]]:

@@ -1,20 +1,23 @@
-"""``--dump DIR``: what each stage made, as text for people."""
+"""What each stage made, as text for people: ``--dump`` and ``--stop-after``."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
-from compiler import files
 from compiler.graph import Graph, Tensor
 from compiler.plan import Plan
 from compiler.schedule import Schedule
 
 
-def dump_stage(folder: Path, stage: str, value: Graph | Schedule | Plan) -> None:
-    """Write ``DIR/<stage>.txt``."""
-    lines = {Graph: graph_lines, Schedule: schedule_lines, Plan: plan_lines}[type(value)]
-    files.write_text(folder / f"{stage}.txt", "\n".join(lines(value)) + "\n")  # type: ignore[operator]
+def describe(value: Graph | Schedule | Plan) -> str:
+    """The value as lines of text, the same for the same value."""
+    if isinstance(value, Graph):
+        lines = graph_lines(value)
+    elif isinstance(value, Schedule):
+        lines = schedule_lines(value)
+    else:
+        lines = plan_lines(value)
+    return "\n".join(lines) + "\n"
 
 
 def _describe(tensor: Tensor) -> str:

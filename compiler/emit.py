@@ -9,14 +9,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from compiler.blob import Blob, BlobStep, BlobTensor, Operand, write_blob
+from compiler.blob import CONSTANTS_ALIGNMENT, Blob, BlobStep, BlobTensor, Operand, write_blob
 from compiler.emit_c import KernelCode, emit_kernels
 from compiler.graph import Graph, Tensor
-from compiler.kernels import Buffer, Constant, Input, Output
+from compiler.kernels import Buffer, Constant, Input, Scratch
 from compiler.plan import Plan
 from compiler.schedule import Step
-
-CONSTANT_ALIGNMENT = 64  # bytes, of each constant in the blob
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +38,7 @@ class _Constants:
         raw = np.ascontiguousarray(array).tobytes()
         key = hashlib.sha256(raw).digest()
         if key not in self.known:
-            self.data.extend(bytes(-len(self.data) % CONSTANT_ALIGNMENT))
+            self.data.extend(bytes(-len(self.data) % CONSTANTS_ALIGNMENT))
             self.known[key] = len(self.data)
             self.data.extend(raw)
         return Operand("constant", self.known[key], len(raw))
@@ -70,28 +68,25 @@ def emit(plan: Plan, *, shared: bool) -> Emitted:
 
 
 def _operands(step: Step, plan: Plan, constants: _Constants) -> tuple[Operand, ...]:
-    scratch_offset = plan.scratch_offset(step.index)
-    operands = []
-    for buffer in step.call.buffers:
-        operand, scratch_offset = _operand(buffer, step, plan, constants, scratch_offset)
-        operands.append(operand)
-    return tuple(operands)
+    return tuple(
+        _operand(index, buffer, step, plan, constants)
+        for index, buffer in enumerate(step.call.buffers)
+    )
 
 
 def _operand(
-    buffer: Buffer, step: Step, plan: Plan, constants: _Constants, scratch_offset: int
-) -> tuple[Operand, int]:
+    index: int, buffer: Buffer, step: Step, plan: Plan, constants: _Constants
+) -> Operand:
     if isinstance(buffer, Constant):
-        return constants.add(buffer.data), scratch_offset
-    if isinstance(buffer, Input | Output):
-        view = step.view
-        tensor = view.input(buffer.index) if isinstance(buffer, Input) else view.output(buffer.index)
-        if tensor.is_constant:
-            assert tensor.data is not None
-            return constants.add(tensor.data), scratch_offset
-        return Operand("arena", plan.offset(tensor.name), tensor.bytes), scratch_offset
-    following = scratch_offset + -(-buffer.bytes // plan.schedule.alignment) * plan.schedule.alignment
-    return Operand("arena", scratch_offset, buffer.bytes), following
+        return constants.add(buffer.data)
+    if isinstance(buffer, Scratch):
+        return Operand("arena", plan.scratch_offset(step.index, index), buffer.bytes)
+    view = step.view
+    tensor = view.input(buffer.index) if isinstance(buffer, Input) else view.output(buffer.index)
+    if tensor.is_constant:
+        assert tensor.data is not None
+        return constants.add(tensor.data)
+    return Operand("arena", plan.tensor_offset(tensor.name), tensor.bytes)
 
 
 def _blob_tensors(graph: Graph, plan: Plan, constants: _Constants) -> tuple[BlobTensor, ...]:
@@ -102,7 +97,7 @@ def _blob_tensors(graph: Graph, plan: Plan, constants: _Constants) -> tuple[Blob
     return tuple(_blob_tensor(graph.tensors[name], role, plan, constants) for role, name in rows)
 
 
-def _blob_tensor(tensor: Tensor, role: str, plan: Plan, constants: _Constants) -> BlobTensor:
+def _blob_tensor(tensor: Tensor, role: Role, plan: Plan, constants: _Constants) -> BlobTensor:
     initial = None
     if role == "state" and tensor.data is not None and np.any(tensor.data):
         initial = constants.add(tensor.data).offset
@@ -113,7 +108,7 @@ def _blob_tensor(tensor: Tensor, role: str, plan: Plan, constants: _Constants) -
         scale=tensor.scale if tensor.quant else 0.0,
         zero_point=tensor.zero_point,
         role=role,
-        offset=plan.offset(tensor.name),
+        offset=plan.tensor_offset(tensor.name),
         bytes=tensor.bytes,
         initial=initial,
     )

@@ -52,3 +52,12 @@ class BoardError(KilnError):
     """The board does not answer, answers garbage, or reports a failure."""
 
     kind = "board"
+
+
+class Stopped(Exception):
+    """Not a failure: ``--stop-after`` was reached; ``text`` is what the stage made."""
+
+    def __init__(self, stage: str, text: str) -> None:
+        super().__init__(stage)
+        self.stage = stage
+        self.text = text

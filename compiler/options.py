@@ -14,6 +14,7 @@ NUMERICS = ("tflite", "fast")
 OPTIMIZE = ("speed", "size", "ram")
 IO = ("model", "int8", "float")
 RANGES = ("minmax", "percentile", "mse")
+STAGES = ("read", "canonical", "quantized", "fused", "schedule", "plan")
 
 
 @dataclass(frozen=True)

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
+from compiler import files
 from compiler.check import check_graph
-from compiler.dump import dump_stage
+from compiler.dump import describe
 from compiler.emit import Emitted, emit
-from compiler.errors import UsageError
+from compiler.errors import Stopped
 from compiler.graph import Graph
 from compiler.importers import read_model
 from compiler.loading import load_builtins, load_plugin
 from compiler.options import BuildOptions
 from compiler.passes import CANONICAL, FUSION, run_passes
 from compiler.passes.io import convert_io
-from compiler.plan import Plan, plan_memory
+from compiler.plan import Plan
+from compiler.plan import plan as plan_memory
 from compiler.quantization import quantize_graph
-from compiler.schedule import Schedule, make_schedule
+from compiler.schedule import Schedule
+from compiler.scheduler import make_schedule
 from compiler.targets import Target, target_chain
-
-GRAPH_STAGES = ("read", "canonical", "quantized", "fused")
-STAGES = (*GRAPH_STAGES, "schedule", "plan", "emit")
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,22 +44,32 @@ def lower_model(path: Path, options: BuildOptions) -> Graph:
     load_builtins()
     for plugin in options.plugins:
         load_plugin(plugin)
-    check_stage(options)
     graph = read_model(path, options.shapes).replace(numerics=options.numerics)
-    graph = _checked("read", graph, options)
-    graph = _checked("canonical", run_passes(graph, CANONICAL), options)
+    graph = _stage("read", graph, options)
+    graph = _stage("canonical", run_passes(graph, CANONICAL), options)
     graph = quantize_graph(graph, options)
-    graph = _checked("quantized", convert_io(graph, options.io), options)
-    return _checked("fused", run_passes(graph, FUSION), options)
+    graph = _stage("quantized", convert_io(graph, options.io), options)
+    return _stage("fused", run_passes(graph, FUSION), options)
 
 
 def compile_model(path: Path, target: str, options: BuildOptions) -> Compiled:
     """The whole pipeline up to, and without, the C compiler. Raises KilnError."""
     graph = lower_model(path, options)
     chain = target_chain(target)
-    schedule = make_schedule(graph, chain)
-    dump_stage("schedule", schedule, options)
-    plan = plan_memory(schedule)
-    dump_stage("plan", plan, options)
-    emitted = emit(plan, shared=options.optimize == "size")
-    return Compiled(plan, emitted, chain)
+    schedule = _stage("schedule", make_schedule(graph, chain), options)
+    plan = _stage("plan", plan_memory(schedule), options)
+    return Compiled(plan, emit(plan, shared=options.optimize == "size"), chain)
+
+
+Stage = TypeVar("Stage", Graph, Schedule, Plan)
+
+
+def _stage(name: str, value: Stage, options: BuildOptions) -> Stage:
+    """Check what a stage made, write it for ``--dump``, stop for ``--stop-after``."""
+    if isinstance(value, Graph):
+        check_graph(value)
+    if options.dump is not None:
+        files.write_text(options.dump / f"{name}.txt", describe(value))
+    if options.stop_after == name:
+        raise Stopped(name, describe(value))
+    return value

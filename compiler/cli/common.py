@@ -65,7 +65,8 @@ model_options = _stack(
                  metavar="P", help="A Python file with operators, kernels or passes."),
     click.option("--dump", type=click.Path(path_type=Path), metavar="DIR",
                  help="Write what each stage made."),
-    click.option("--stop-after", metavar="STAGE", help="Stop after this stage."),
+    click.option("--stop-after", type=click.Choice(options.STAGES),
+                 help="Stop after this stage and print what it made."),
 )  # fmt: skip
 
 #: Where a run's inputs come from and its outputs go.

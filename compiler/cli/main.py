@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 import compiler.cli
-from compiler.errors import KilnError
+from compiler.errors import KilnError, Stopped
 
 _HELPERS = {"main", "common"}
 
@@ -60,6 +60,9 @@ def run(arguments: Sequence[str]) -> int:
         return fail(" ".join(error.format_message().split()) + hint, "usage", 2, as_json)
     except (click.Abort, KeyboardInterrupt):
         return fail("interrupted; nothing was left half-written", "interrupted", 1, as_json)
+    except Stopped as stop:
+        print(json.dumps({"stage": stop.stage, "text": stop.text}) if as_json else stop.text)
+        return 0
     except BrokenPipeError:
         return 1
     except Exception as error:

@@ -37,7 +37,7 @@ def command(
         inputs = arrays.read_npz(input_file)
     else:
         warn("no --input: simulating once on random numbers")
-        inputs = arrays.random_inputs(api.graph_inputs(graph), 1)
+        inputs = arrays.random_inputs(api.tensor_infos(graph, graph.inputs), 1)
     result = api.simulate(graph, inputs, progress=bar)
     if output_file is not None:
         arrays.write_npz(output_file, result.outputs)
