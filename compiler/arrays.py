@@ -81,7 +81,7 @@ def make_series(arrays: Mapping[str, np.ndarray], inputs: Sequence[TensorInfo]) 
         raise UsageError(f"input '{missing[0]}' is not in the .npz; the model's inputs are {names}")
     extra = [name for name in arrays if name not in {t.name for t in inputs}]
     if extra:
-        raise UsageError(f"'{extra[0]}' in the .npz is not an input; the model's inputs are {names}")
+        raise UsageError(f"'{extra[0]}' is not an input of the model; its inputs are {names}")
     converted = {t.name: _convert(arrays[t.name], t) for t in inputs}
     is_series = any(converted[t.name].ndim > len(t.shape) for t in inputs)
     if not is_series:

@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 
@@ -15,6 +16,9 @@ from compiler.graph import Graph, Tensor
 from compiler.kernels import Buffer, Constant, Input, Scratch
 from compiler.plan import Plan
 from compiler.schedule import Step
+
+
+Role = Literal["input", "output", "state"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,9 +78,7 @@ def _operands(step: Step, plan: Plan, constants: _Constants) -> tuple[Operand, .
     )
 
 
-def _operand(
-    index: int, buffer: Buffer, step: Step, plan: Plan, constants: _Constants
-) -> Operand:
+def _operand(index: int, buffer: Buffer, step: Step, plan: Plan, constants: _Constants) -> Operand:
     if isinstance(buffer, Constant):
         return constants.add(buffer.data)
     if isinstance(buffer, Scratch):
@@ -91,7 +93,7 @@ def _operand(
 
 def _blob_tensors(graph: Graph, plan: Plan, constants: _Constants) -> tuple[BlobTensor, ...]:
     states = sorted(name for name, tensor in graph.tensors.items() if tensor.is_state)
-    rows = [("input", n) for n in graph.inputs]
+    rows: list[tuple[Role, str]] = [("input", n) for n in graph.inputs]
     rows += [("output", n) for n in graph.outputs]
     rows += [("state", n) for n in states]
     return tuple(_blob_tensor(graph.tensors[name], role, plan, constants) for role, name in rows)

@@ -52,7 +52,7 @@ class Attribute(Generic[T]):
         except KeyError:
             raise UnsupportedError(
                 f"operator '{kind}' has no attribute '{self.name}'; register one with "
-                f"@{self.name}.of(\"{kind}\"), in a file given by --plugin"
+                f'@{self.name}.of("{kind}"), in a file given by --plugin'
             ) from None
 
     def get(self, kind: str) -> T | None:

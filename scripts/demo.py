@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The main job on an emulated board: build the sample, run it, profile it.
 
-    python3 scripts/demo.py [--board mps2-an386]
+python3 scripts/demo.py [--board mps2-an386]
 """
 
 from __future__ import annotations

@@ -70,9 +70,10 @@ def _root_prefix() -> list[str] | None:
     if os.geteuid() == 0:
         return []
     sudo = shutil.which("sudo")
-    if sudo and subprocess.run([sudo, "-n", "true"], capture_output=True, check=False).returncode == 0:
-        return [sudo, "-n"]
-    return None
+    if sudo is None:
+        return None
+    asked = subprocess.run([sudo, "-n", "true"], capture_output=True, check=False)
+    return [sudo, "-n"] if asked.returncode == 0 else None
 
 
 def apt_install(packages: Sequence[str]) -> bool:
@@ -138,8 +139,10 @@ def install_packages(extras: Sequence[str]) -> Path:
     say("installing Python packages into .venv (a minute or two)")
     if not _pip(python, "-e", f"{ROOT}[{','.join(extras)}]"):
         sys.exit("kiln: error: pip could not install the packages; see its message above")
-    if sys.version_info < (3, 12) and platform.machine() == "x86_64" and not _pip(
-        python, "--no-deps", TFLITE_SUPPORT
+    if (
+        sys.version_info < (3, 12)
+        and platform.machine() == "x86_64"
+        and not _pip(python, "--no-deps", TFLITE_SUPPORT)
     ):
         say(f"no {TFLITE_SUPPORT} here; the schema of ai-edge-litert is used instead")
     stamp.write_text(wanted)
@@ -148,7 +151,7 @@ def install_packages(extras: Sequence[str]) -> Path:
 
 def prepare(extras: Sequence[str]) -> Path:
     """Everything; without a system cross-compiler zig from PyPI is taken. Returns the Python."""
-    if sys.version_info < (3, 10):
+    if sys.version_info < (3, 10):  # noqa: UP036 (started by any Python, before the install)
         sys.exit(f"kiln: error: Python {platform.python_version()} is too old; use 3.10 or newer")
     missing = {tool.program for tool in install_tools()}
     compilers = {"gcc", "arm-none-eabi-gcc", "aarch64-linux-gnu-gcc"}

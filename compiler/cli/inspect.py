@@ -12,8 +12,12 @@ from compiler.cli.common import model_options, out, output_options, print_json, 
 
 @click.command()
 @click.argument("subject", required=False, metavar="MODEL|DIR", type=click.Path(path_type=Path))
-@click.option("--html", type=click.Path(path_type=Path), metavar="F",
-              help="Write a page with the graph, the memory map and the sizes.")
+@click.option(
+    "--html",
+    type=click.Path(path_type=Path),
+    metavar="F",
+    help="Write a page with the graph, the memory map and the sizes.",
+)
 @model_options
 @output_options
 def command(subject: Path | None, html: Path | None, **values: Any) -> None:  # fmt: skip

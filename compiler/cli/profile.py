@@ -14,8 +14,12 @@ from compiler.cli.common import board_options, log, out, output_options, port_op
 @board_options
 @port_option
 @click.option("--runs", default=10, show_default=True, help="How often to run.")
-@click.option("--trace", type=click.Path(path_type=Path), metavar="F.json",
-              help="Write a trace for ui.perfetto.dev.")
+@click.option(
+    "--trace",
+    type=click.Path(path_type=Path),
+    metavar="F.json",
+    help="Write a trace for ui.perfetto.dev.",
+)
 @output_options
 def command(
     board: str, folder: Path | None, port: str | None, runs: int, trace: Path | None, **values: Any

@@ -22,8 +22,12 @@ from compiler.cli.common import (
 @board_options
 @port_option
 @data_options
-@click.option("--image", type=click.Path(path_type=Path), metavar="CAT.jpg",
-              help="A picture as the input; prints the five best classes.")
+@click.option(
+    "--image",
+    type=click.Path(path_type=Path),
+    metavar="CAT.jpg",
+    help="A picture as the input; prints the five best classes.",
+)
 @output_options
 def command(
     board: str,
