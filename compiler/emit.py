@@ -17,7 +17,6 @@ from compiler.kernels import Buffer, Constant, Input, Scratch
 from compiler.plan import Plan
 from compiler.schedule import Step
 
-
 Role = Literal["input", "output", "state"]
 
 
