@@ -62,4 +62,21 @@ KILN_INLINE int32_t kiln_requantize_fast(int32_t accumulator, float scale, int32
     return kiln_round_to_even(value) + zero_point;
 }
 
+/* Output channel `channel` of an accumulator. `constants` is what rounding asks for:
+ *
+ *     KILN_ROUND_TFLITE   int32 multiplier[channels], int32 shift[channels]
+ *     KILN_ROUND_FAST     float scale[channels]
+ */
+KILN_INLINE int32_t kiln_requantize(int32_t accumulator, const void *constants, int32_t channel,
+                                    int32_t channels, int32_t rounding, int32_t low, int32_t high,
+                                    int32_t zero_point) {
+    if (rounding == KILN_ROUND_FAST)
+        return kiln_requantize_fast(accumulator, ((const float *)constants)[channel], low, high,
+                                    zero_point);
+    const int32_t *multiplier = (const int32_t *)constants;
+    const int32_t *shift = multiplier + channels;
+    int32_t value = kiln_multiply_quantized(accumulator, multiplier[channel], shift[channel]);
+    return kiln_clamp(value, low - zero_point, high - zero_point) + zero_point;
+}
+
 #endif
