@@ -40,13 +40,15 @@ extern const uint32_t case_count;
 
 static uint32_t checksum(const uint8_t *bytes, uint32_t count) {
     uint32_t hash = 2166136261u;
-    for (uint32_t i = 0; i < count; i++) hash = (hash ^ bytes[i]) * 16777619u;
+    for (uint32_t i = 0; i < count; i++)
+        hash = (hash ^ bytes[i]) * 16777619u;
     return hash;
 }
 
 static uint8_t *place(const struct case_buffer *buffer, void **memory) {
     *memory = malloc(2 * ALIGNMENT + buffer->misalign + buffer->bytes + GUARD);
-    if (*memory == NULL) exit(70);
+    if (*memory == NULL)
+        exit(70);
     uintptr_t start = ((uintptr_t)*memory + ALIGNMENT) / ALIGNMENT * ALIGNMENT;
     uint8_t *bytes = (uint8_t *)(start + buffer->misalign);
     memset(*memory, 0xA5, (size_t)(bytes - (uint8_t *)*memory));
@@ -62,9 +64,11 @@ static uint32_t damage(const struct case_buffer *buffer, const uint8_t *bytes,
     uint32_t flags = 0;
     ALLOW(memory, (size_t)(bytes - memory) + buffer->bytes + GUARD);
     for (const uint8_t *p = memory; p < bytes; p++)
-        if (*p != 0xA5) flags |= DAMAGE_BEFORE;
+        if (*p != 0xA5)
+            flags |= DAMAGE_BEFORE;
     for (uint32_t i = 0; i < GUARD; i++)
-        if (bytes[buffer->bytes + i] != 0xA5) flags |= DAMAGE_AFTER;
+        if (bytes[buffer->bytes + i] != 0xA5)
+            flags |= DAMAGE_AFTER;
     return flags;
 }
 
@@ -80,37 +84,45 @@ static void run_case(const struct test_case *test, FILE *input, FILE *output) {
             continue;
         }
         bytes[i] = place(buffer, &memory[i]);
-        if (buffer->role != ROLE_INPUT) continue;
-        if (fread(bytes[i], 1, buffer->bytes, input) != buffer->bytes) exit(71);
+        if (buffer->role != ROLE_INPUT)
+            continue;
+        if (fread(bytes[i], 1, buffer->bytes, input) != buffer->bytes)
+            exit(71);
         sums[i] = checksum(bytes[i], buffer->bytes);
     }
     for (uint32_t i = 0; i < test->count; i++)
-        if (test->buffers[i].alias >= 0) bytes[i] = bytes[test->buffers[i].alias];
+        if (test->buffers[i].alias >= 0)
+            bytes[i] = bytes[test->buffers[i].alias];
     test->run((void *const *)bytes);
     for (uint32_t i = 0; i < test->count; i++) {
         const struct case_buffer *buffer = &test->buffers[i];
-        if (buffer->alias >= 0) continue;
+        if (buffer->alias >= 0)
+            continue;
         flags |= damage(buffer, bytes[i], memory[i]);
         if (buffer->role == ROLE_INPUT && !(shared >> i & 1) &&
             sums[i] != checksum(bytes[i], buffer->bytes))
             flags |= DAMAGE_INPUT;
     }
-    if (fwrite(&flags, 4, 1, output) != 1) exit(72);
+    if (fwrite(&flags, 4, 1, output) != 1)
+        exit(72);
     for (uint32_t i = 0; i < test->count; i++) {
         const struct case_buffer *buffer = &test->buffers[i];
         if (buffer->role == ROLE_OUTPUT &&
             fwrite(bytes[i], 1, buffer->bytes, output) != buffer->bytes)
             exit(72);
     }
-    for (uint32_t i = 0; i < test->count; i++) free(memory[i]);
+    for (uint32_t i = 0; i < test->count; i++)
+        free(memory[i]);
 }
 
 int main(void) {
     FILE *input = fopen("input.bin", "rb"), *output = fopen("output.bin", "wb");
-    if (input == NULL || output == NULL) return 73;
+    if (input == NULL || output == NULL)
+        return 73;
     setvbuf(input, NULL, _IOFBF, 1 << 16);
     setvbuf(output, NULL, _IOFBF, 1 << 16);
-    for (uint32_t i = 0; i < case_count; i++) run_case(&cases[i], input, output);
+    for (uint32_t i = 0; i < case_count; i++)
+        run_case(&cases[i], input, output);
     fclose(input);
     return fclose(output) == 0 ? 0 : 72;
 }

@@ -58,7 +58,7 @@ class Machine:
 
 
 def _cortex_m(name: str, board: str, *flags: str) -> Machine:
-    sections = ("--section-start=.vectors=0", "-Ttext=0x400", "-Tdata=0x20000000")
+    sections = ("--section-start=.vectors=0", "-Tdata=0x20000000")
     return Machine(
         name,
         "arm-none-eabi-gcc",
@@ -184,7 +184,8 @@ def run(cases: Sequence[Case], machine: Machine) -> list[tuple[np.ndarray, ...]]
         done = subprocess.run(
             [*machine.runner, str(program)], cwd=folder, capture_output=True, text=True, timeout=300
         )
-        assert done.returncode == 0, f"exit {done.returncode}: {(done.stderr or done.stdout)[:4000]}"
+        said = done.stderr or done.stdout
+        assert done.returncode == 0, f"{machine.name}: exit {done.returncode}: {said[:4000]}"
         return _parse(cases, calls, Path(folder, "output.bin").read_bytes())
 
 
@@ -203,7 +204,9 @@ def _contents(case: Case, call: Call) -> list[np.ndarray]:
     return found
 
 
-def _parse(cases: Sequence[Case], calls: Sequence[Call], data: bytes) -> list[tuple[np.ndarray, ...]]:
+def _parse(
+    cases: Sequence[Case], calls: Sequence[Call], data: bytes
+) -> list[tuple[np.ndarray, ...]]:
     position = 0
     results = []
     for case, call in zip(cases, calls, strict=True):

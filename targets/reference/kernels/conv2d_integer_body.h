@@ -10,14 +10,16 @@
 KILN_INLINE int32_t KILN_DOT(const KILN_INPUT *input, const KILN_WEIGHT *weights, int32_t count,
                              int32_t weight_zero_point) {
     int32_t sum = 0;
-    for (int32_t i = 0; i < count; i++) sum += input[i] * (weights[i] - weight_zero_point);
+    for (int32_t i = 0; i < count; i++)
+        sum += input[i] * (weights[i] - weight_zero_point);
     return sum;
 }
 
 KILN_INLINE int32_t KILN_WEIGHT_SUM(const KILN_WEIGHT *weights, int32_t count,
                                     int32_t weight_zero_point) {
     int32_t sum = 0;
-    for (int32_t i = 0; i < count; i++) sum += weights[i] - weight_zero_point;
+    for (int32_t i = 0; i < count; i++)
+        sum += weights[i] - weight_zero_point;
     return sum;
 }
 
@@ -34,13 +36,13 @@ KILN_INLINE int32_t KILN_WINDOW_SUM(const struct conv2d_integer_shape *s, const 
             outside += KILN_WEIGHT_SUM(weights, row, s->weight_zero_point);
             continue;
         }
-        const KILN_INPUT *line = image + (y0 + ky * s->dilation_y) * s->input_width *
-                                             s->input_channels;
+        const KILN_INPUT *line =
+            image + (y0 + ky * s->dilation_y) * s->input_width * s->input_channels;
         if (inside < s->kernel_width) {
             outside += KILN_WEIGHT_SUM(weights, columns.begin * depth, s->weight_zero_point);
-            outside += KILN_WEIGHT_SUM(weights + columns.end * depth,
-                                       (s->kernel_width - columns.end) * depth,
-                                       s->weight_zero_point);
+            outside +=
+                KILN_WEIGHT_SUM(weights + columns.end * depth,
+                                (s->kernel_width - columns.end) * depth, s->weight_zero_point);
         }
         if (s->dilation_x == 1 && s->groups == 1) {
             /* The taps inside are one run of memory. */
@@ -75,8 +77,8 @@ KILN_KERNEL void KILN_CONV2D(const struct conv2d_integer_shape *s, const KILN_IN
                         KILN_WINDOW_SUM(s, input + o / group_outputs * depth, weights + o * window,
                                         y0, x0, rows, columns);
                     *output++ = (KILN_OUTPUT)kiln_requantize(
-                        sum + bias[o], requantize, o, s->output_channels, s->rounding,
-                        s->clamp_low, s->clamp_high, s->output_zero_point);
+                        sum + bias[o], requantize, o, s->output_channels, s->rounding, s->clamp_low,
+                        s->clamp_high, s->output_zero_point);
                 }
             }
         }

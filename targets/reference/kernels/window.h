@@ -20,10 +20,14 @@ struct kiln_taps {
 KILN_INLINE struct kiln_taps kiln_taps_inside(int32_t origin, int32_t size, int32_t dilation,
                                               int32_t count) {
     struct kiln_taps taps = {0, 0};
-    if (origin < 0) taps.begin = (-origin + dilation - 1) / dilation;
-    if (origin < size) taps.end = (size - origin + dilation - 1) / dilation;
-    if (taps.end > count) taps.end = count;
-    if (taps.begin > taps.end) taps.begin = taps.end;
+    if (origin < 0)
+        taps.begin = (-origin + dilation - 1) / dilation;
+    if (origin < size)
+        taps.end = (size - origin + dilation - 1) / dilation;
+    if (taps.end > count)
+        taps.end = count;
+    if (taps.begin > taps.end)
+        taps.begin = taps.end;
     return taps;
 }
 
