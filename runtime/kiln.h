@@ -12,21 +12,31 @@ extern "C" {
 /* Every function returns KILN_OK or a negative status; kiln_status_text names it. */
 typedef enum kiln_status {
     KILN_OK = 0,
-    KILN_BAD_ARGUMENT = -1,   /* a null pointer, or an index out of range */
-    KILN_BAD_MAGIC = -2,      /* not a Kiln blob */
-    KILN_BAD_VERSION = -3,    /* a blob of another format version */
-    KILN_BAD_SIZE = -4,       /* fewer bytes than the header says */
-    KILN_BAD_CRC = -5,        /* damaged */
-    KILN_BAD_STRUCTURE = -6,  /* an offset, count or size outside its bounds */
-    KILN_WRONG_CODE = -7,     /* made for other kernels than those linked in */
+    KILN_BAD_ARGUMENT = -1,  /* a null pointer, or an index out of range */
+    KILN_BAD_MAGIC = -2,     /* not a Kiln blob */
+    KILN_BAD_VERSION = -3,   /* a blob of another format version */
+    KILN_BAD_SIZE = -4,      /* fewer bytes than the header says */
+    KILN_BAD_CRC = -5,       /* damaged */
+    KILN_BAD_STRUCTURE = -6, /* an offset, count or size outside its bounds */
+    KILN_WRONG_CODE = -7,    /* made for other kernels than those linked in */
     KILN_ARENA_TOO_SMALL = -8,
-    KILN_MISALIGNED = -9,     /* the blob or the arena is not aligned as required */
+    KILN_MISALIGNED = -9, /* the blob or the arena is not aligned as required */
     KILN_NOT_LOADED = -10
 } kiln_status;
 
 typedef enum kiln_dtype {
-    KILN_FLOAT32, KILN_FLOAT16, KILN_INT8, KILN_UINT8, KILN_INT16, KILN_UINT16,
-    KILN_INT32, KILN_UINT32, KILN_INT64, KILN_UINT64, KILN_BOOL, KILN_FLOAT64
+    KILN_FLOAT32,
+    KILN_FLOAT16,
+    KILN_INT8,
+    KILN_UINT8,
+    KILN_INT16,
+    KILN_UINT16,
+    KILN_INT32,
+    KILN_UINT32,
+    KILN_INT64,
+    KILN_UINT64,
+    KILN_BOOL,
+    KILN_FLOAT64
 } kiln_dtype;
 
 #define KILN_MAX_RANK 8
@@ -45,12 +55,12 @@ typedef struct kiln_code {
 /* An input, output or state tensor, as the caller sees it. */
 typedef struct kiln_tensor {
     const char *name;
-    void *data;               /* in the arena */
+    void *data; /* in the arena */
     uint32_t bytes;
     kiln_dtype dtype;
     uint32_t rank;
     uint32_t shape[KILN_MAX_RANK];
-    float scale;              /* 0 where the tensor is not quantized */
+    float scale; /* 0 where the tensor is not quantized */
     int32_t zero_point;
 } kiln_tensor;
 
@@ -68,8 +78,8 @@ typedef struct kiln_model {
 
 /* Validates the whole blob, then sets up `model` to run in `arena`. On failure nothing is
  * written. Blob and arena must stay where they are while the model is used. */
-kiln_status kiln_load(kiln_model *model, const kiln_code *code, const void *blob,
-                      size_t blob_bytes, void *arena, size_t arena_bytes);
+kiln_status kiln_load(kiln_model *model, const kiln_code *code, const void *blob, size_t blob_bytes,
+                      void *arena, size_t arena_bytes);
 
 /* Sets every state tensor to its initial value. kiln_load has done it once. */
 kiln_status kiln_reset(kiln_model *model);

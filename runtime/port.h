@@ -12,8 +12,15 @@ void kiln_port_init(void);
 uint64_t kiln_port_clock(void);
 
 /* What kiln_port_clock counts, and the fraction numerator/denominator that turns ticks into it. */
-typedef enum kiln_clock_unit { KILN_CYCLES = 0, KILN_INSTRUCTIONS = 1, KILN_NANOSECONDS = 2 } kiln_clock_unit;
-typedef struct kiln_clock { kiln_clock_unit unit; uint32_t numerator, denominator; } kiln_clock;
+typedef enum kiln_clock_unit {
+    KILN_CYCLES = 0,
+    KILN_INSTRUCTIONS = 1,
+    KILN_NANOSECONDS = 2
+} kiln_clock_unit;
+typedef struct kiln_clock {
+    kiln_clock_unit unit;
+    uint32_t numerator, denominator;
+} kiln_clock;
 kiln_clock kiln_port_clock_info(void);
 
 /* The next byte (0..255), or -1 if none has come. -2 where the other side has gone for good. */
