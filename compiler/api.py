@@ -18,14 +18,14 @@ from compiler.device.profile import Profile, collect_profile
 from compiler.device.runners import flash_image
 from compiler.device.session import open_session
 from compiler.emit import manifest_tensor
-from compiler.graph import Graph
+from compiler.graph import Graph, OpView
 from compiler.image import read_image
 from compiler.kernels import all_kernels
 from compiler.loading import load_builtins, load_plugin
 from compiler.manifest import FILE_NAME, Build, model_manifest, read_build
 from compiler.options import BuildOptions
 from compiler.pipeline import compile_model, lower_model
-from compiler.registry import op_class, params
+from compiler.registry import count_macs, op_class, params
 from compiler.report.progress import Progress, silent
 from compiler.sample import sample_model
 from compiler.simulate import Simulator
@@ -205,3 +205,42 @@ def list_ops(plugins: Sequence[Path] = ()) -> list[dict[str, Any]]:
             }
         )
     return rows
+
+
+def inspect(subject: Path | str | None, options: BuildOptions | None = None) -> dict[str, Any]:
+    """What a model file, or the build in a folder, is made of, as plain values.
+
+    A folder gives its ``build.json``; a model also ``operators``: one row per operator of the
+    graph that would be scheduled.
+    """
+    path = Path(subject) if subject is not None else sample_model()
+    if path.is_dir():
+        return dict(read_build(path).manifest)
+    graph = lower(path, options)
+    return {
+        "model": graph.name,
+        "numerics": graph.numerics,
+        "inputs": [manifest_tensor(graph.tensors[name]) for name in graph.inputs],
+        "outputs": [manifest_tensor(graph.tensors[name]) for name in graph.outputs],
+        "macs": sum(count_macs(graph.view(op)) for op in graph.ops),
+        "weight_bytes": sum(t.bytes for t in graph.tensors.values() if t.is_constant),
+        "operators": [_operator_row(graph.view(op)) for op in graph.ops],
+        "labels": list(graph.labels),
+    }
+
+
+def _operator_row(view: OpView) -> dict[str, Any]:
+    return {
+        "name": view.op.name,
+        "operator": view.op.kind,
+        "inputs": [
+            {"name": t.name, "shape": list(t.shape), "dtype": t.dtype}
+            for t in view.inputs
+            if t is not None and not t.is_constant
+        ],
+        "outputs": [
+            {"name": t.name, "shape": list(t.shape), "dtype": t.dtype} for t in view.outputs
+        ],
+        "macs": count_macs(view),
+        "weight_bytes": sum(t.bytes for t in view.inputs if t is not None and t.is_constant),
+    }

@@ -79,18 +79,18 @@ class Build:
         return self.folder / str(self.manifest["image"])
 
 
-def read_build(folder: Path, board: str) -> Build:
-    """The build in ``folder``, which must be for ``board``. Raises UsageError."""
+def read_build(folder: Path, board: str | None = None) -> Build:
+    """The build in ``folder``, which must be for ``board`` if one is given. Raises UsageError."""
     path = folder / FILE_NAME
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise UsageError(
-            f"'{folder}' holds no build; run `build --board {board} --out {folder}` first"
+            f"'{folder}' holds no build; run `build --board {board or 'B'} --out {folder}` first"
         ) from None
     except (OSError, ValueError):
         raise UsageError(f"'{path}' is damaged; build again") from None
-    if manifest.get("board") != board:
+    if board is not None and manifest.get("board") != board:
         raise UsageError(
             f"'{folder}' is a build for board '{manifest.get('board')}', not '{board}'; "
             f"build for it, or give its folder with --out"
