@@ -58,10 +58,10 @@ def test_random_inputs_repeat() -> None:
 def test_a_file_that_is_no_npz(tmp_path: Path) -> None:
     path = tmp_path / "x.npz"
     path.write_bytes(b"hello")
-    with pytest.raises(UsageError, match="not an .npz"):
+    with pytest.raises(UsageError, match=r"not an \.npz"):
         read_npz(path)
     np.save(tmp_path / "y.npy", np.zeros(3))
-    with pytest.raises(UsageError, match="not an .npz"):
+    with pytest.raises(UsageError, match=r"not an \.npz"):
         read_npz(tmp_path / "y.npy")
     with pytest.raises(UsageError, match="no such file"):
         read_npz(tmp_path / "missing.npz")
