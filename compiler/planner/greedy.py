@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
-from compiler.planner.bound import round_up
+from compiler.planner.problem import Problem
 from compiler.schedule import LiveBuffer
-
-Neighbours = Sequence[Sequence[int]]
 
 #: Orders in which placing buffers is worth a try: what comes first gets the low offsets.
 ORDERS: tuple[Callable[[LiveBuffer], tuple[int, ...]], ...] = (
@@ -19,40 +17,40 @@ ORDERS: tuple[Callable[[LiveBuffer], tuple[int, ...]], ...] = (
 )
 
 
-def neighbours(buffers: Sequence[LiveBuffer]) -> Neighbours:
-    """For each buffer the indices of those that are live at some step with it."""
-    return [
-        [j for j, b in enumerate(buffers) if j != i and a.first <= b.last and b.first <= a.last]
-        for i, a in enumerate(buffers)
-    ]
+def first_fit(
+    problem: Problem, order: Sequence[int], kept: Sequence[int] = (), start: int = 0
+) -> list[int]:
+    """Offsets: each buffer in the lowest gap that its neighbours placed before it leave.
 
-
-def first_fit(order: Iterable[int], sizes: Sequence[int], near: Neighbours) -> list[int]:
-    """Offsets: each buffer in the lowest gap that is free of its placed neighbours."""
+    With ``kept``, the offsets of ``order[:start]`` are taken from there.
+    """
+    sizes, neighbours = problem.sizes, problem.neighbours
     offsets = [-1] * len(sizes)
-    for index in order:
-        low = 0
-        taken = sorted((offsets[j], offsets[j] + sizes[j]) for j in near[index] if offsets[j] >= 0)
-        for start, end in taken:
-            if start - low >= sizes[index]:
+    for index in order[:start]:
+        offsets[index] = kept[index]
+    for index in order[start:]:
+        size, low = sizes[index], 0
+        taken = sorted([(offsets[j], sizes[j]) for j in neighbours[index] if offsets[j] >= 0])
+        for offset, length in taken:
+            if offset - low >= size:
                 break
-            low = max(low, end)
+            if offset + length > low:
+                low = offset + length
         offsets[index] = low
     return offsets
 
 
-def greedy(buffers: Sequence[LiveBuffer], alignment: int, bound: int) -> list[int]:
-    """The lowest packing of ``ORDERS``; the first that reaches ``bound``."""
-    sizes = [round_up(b.bytes, alignment) for b in buffers]
-    near = neighbours(buffers)
-    best: list[int] = []
+def best_of_orders(problem: Problem) -> tuple[list[int], list[int]]:
+    """The order and the offsets of the lowest packing among ``ORDERS``."""
+    best: tuple[list[int], list[int]] = ([], [])
     lowest = -1
+    indices = range(len(problem.buffers))
     for key in ORDERS:
-        order = sorted(range(len(buffers)), key=lambda i: (key(buffers[i]), i))
-        offsets = first_fit(order, sizes, near)
-        height = max((o + b.bytes for o, b in zip(offsets, buffers, strict=True)), default=0)
+        order = sorted(indices, key=lambda i: (key(problem.buffers[i]), i))  # noqa: B023
+        offsets = first_fit(problem, order)
+        height = problem.height(offsets)
         if lowest < 0 or height < lowest:
-            best, lowest = offsets, height
-        if lowest <= bound:
+            best, lowest = (order, offsets), height
+        if lowest <= problem.bound:
             break
     return best

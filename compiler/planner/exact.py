@@ -1,0 +1,70 @@
+"""The smallest packing there is, by OR-Tools' CP-SAT (extra ``solver``)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from compiler.planner.problem import Problem
+
+try:
+    from ortools.sat.python import cp_model
+except ImportError:
+    cp_model = None
+
+SEED = 1
+#: CP-SAT's own measure of work, a second or a few each; unlike seconds it is the same everywhere.
+DETERMINISTIC_TIME = 2.0
+#: A larger problem is not worth the memory: the solver would not get far in that time.
+MAX_BUFFERS = 600
+
+
+@dataclass(frozen=True)
+class Answer:
+    """``offsets`` is None where nothing lower was found; ``proven``: where nothing can be."""
+
+    offsets: list[int] | None
+    proven: bool
+
+
+def available() -> bool:
+    return cp_model is not None
+
+
+def solve(
+    problem: Problem, known: Sequence[int], deterministic_time: float = DETERMINISTIC_TIME
+) -> Answer:
+    """A packing lower than ``known``, if one is found in the time given.
+
+    One worker and a fixed seed, so the same version of OR-Tools always gives the same answer.
+    """
+    unit, height = problem.alignment, problem.height(known)
+    if cp_model is None or len(problem.buffers) > MAX_BUFFERS or height <= problem.bound:
+        return Answer(None, height <= problem.bound)
+    model = cp_model.CpModel()
+    top = model.new_int_var(problem.bound, height - 1, "arena bytes")
+    times, spaces, offsets = [], [], []
+    for index, (buffer, size) in enumerate(zip(problem.buffers, problem.sizes, strict=True)):
+        highest = (height - 1 - buffer.bytes) // unit
+        if highest < 0:
+            return Answer(None, True)
+        offset = model.new_int_var(0, highest, buffer.name)
+        model.add(unit * offset + buffer.bytes <= top)
+        model.add_hint(offset, min(known[index] // unit, highest))
+        offsets.append(offset)
+        times.append(
+            model.new_fixed_size_interval_var(
+                buffer.first, buffer.last - buffer.first + 1, f"{index} time"
+            )
+        )
+        spaces.append(model.new_fixed_size_interval_var(offset, size // unit, f"{index} space"))
+    model.add_no_overlap_2d(times, spaces)
+    model.minimize(top)
+    solver = cp_model.CpSolver()
+    solver.parameters.num_workers = 1
+    solver.parameters.random_seed = SEED
+    solver.parameters.max_deterministic_time = deterministic_time
+    status = solver.solve(model)
+    if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+        return Answer(None, status == cp_model.INFEASIBLE)
+    return Answer([unit * solver.value(o) for o in offsets], status == cp_model.OPTIMAL)
