@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from compiler.planner import exact
-from compiler.planner.hill_climb import climb
 from compiler.planner.greedy import best_of_orders
+from compiler.planner.hill_climb import climb
 from compiler.planner.problem import Problem
 from compiler.schedule import LiveBuffer
 

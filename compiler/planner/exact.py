@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from compiler.planner.problem import Problem
-
-try:
-    from ortools.sat.python import cp_model
-except ImportError:
-    cp_model = None
 
 SEED = 1
 #: CP-SAT's own measure of work, a second or a few each; unlike seconds it is the same everywhere.
@@ -28,7 +25,7 @@ class Answer:
 
 
 def available() -> bool:
-    return cp_model is not None
+    return importlib.util.find_spec("ortools") is not None
 
 
 def solve(
@@ -39,8 +36,9 @@ def solve(
     One worker and a fixed seed, so the same version of OR-Tools always gives the same answer.
     """
     unit, height = problem.alignment, problem.height(known)
-    if cp_model is None or len(problem.buffers) > MAX_BUFFERS or height <= problem.bound:
+    if not available() or len(problem.buffers) > MAX_BUFFERS or height <= problem.bound:
         return Answer(None, height <= problem.bound)
+    cp_model = importlib.import_module("ortools.sat.python.cp_model")  # takes half a second
     model = cp_model.CpModel()
     top = model.new_int_var(problem.bound, height - 1, "arena bytes")
     times, spaces, offsets = [], [], []

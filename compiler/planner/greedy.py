@@ -46,7 +46,7 @@ def best_of_orders(problem: Problem) -> tuple[list[int], list[int]]:
     lowest = -1
     indices = range(len(problem.buffers))
     for key in ORDERS:
-        order = sorted(indices, key=lambda i: (key(problem.buffers[i]), i))  # noqa: B023
+        order = sorted(indices, key=lambda i: (key(problem.buffers[i]), i))
         offsets = first_fit(problem, order)
         height = problem.height(offsets)
         if lowest < 0 or height < lowest:
