@@ -70,6 +70,11 @@ def place_tensors(graph: Graph, steps: Sequence[Step], alignment: int) -> Storag
     return draft.storage()
 
 
+def peak_bytes(graph: Graph, steps: Sequence[Step], alignment: int) -> int:
+    """The most bytes that are live at one step, with every embedding that is possible."""
+    return _Draft(graph, steps, alignment, frozenset()).peak_bytes
+
+
 def needs_step(graph: Graph, op: Op) -> bool:
     """Whether ``op`` can only be done by a kernel, however its tensors are placed."""
     entry = embeddings.get(op.kind)
