@@ -12,9 +12,10 @@ from typing import Any
 from compiler.arrays import TensorInfo
 from compiler.emit import Emitted, manifest_tensor
 from compiler.errors import UsageError
-from compiler.graph import Graph
+from compiler.graph import Graph, Tensor
 from compiler.plan import Plan
 from compiler.registry import count_macs
+from compiler.report.memory import memory_map
 
 FILE_NAME = "build.json"
 
@@ -23,6 +24,7 @@ def model_manifest(plan: Plan, emitted: Emitted, model: bytes) -> dict[str, Any]
     """All keys that do not depend on the firmware."""
     schedule = plan.schedule
     graph = schedule.graph
+    memory = memory_map(plan)
     return {
         "model": graph.name,
         "model_sha256": hashlib.sha256(model).hexdigest(),
@@ -45,12 +47,25 @@ def model_manifest(plan: Plan, emitted: Emitted, model: bytes) -> dict[str, Any]
                 "macs": count_macs(step.view),
                 "scratch_bytes": step.call.scratch_bytes,
                 "weight_bytes": step.call.weight_bytes,
+                "live_bytes": memory["live_bytes"][step.index + 1],
+                "inputs": _tensor_rows(step.view.inputs),
+                "outputs": _tensor_rows(step.view.outputs),
             }
             for step in schedule.steps
         ],
+        "memory": memory,
         "labels": list(graph.labels),
         "preprocessing": _preprocessing(graph),
     }
+
+
+def _tensor_rows(tensors: Sequence[Tensor | None]) -> list[dict[str, Any]]:
+    """Those that are not constants."""
+    return [
+        {"name": t.name, "shape": list(t.shape), "dtype": t.dtype}
+        for t in tensors
+        if t is not None and not t.is_constant
+    ]
 
 
 def _preprocessing(graph: Graph) -> Mapping[str, Any]:

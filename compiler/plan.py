@@ -15,7 +15,7 @@ class Plan:
     """``offsets`` are in bytes from the arena's start, by the name of the buffer.
 
     ``lower_bound_bytes`` is what no plan of these buffers can go below; ``method`` names the
-    planner that found this one.
+    planner that found this one; ``optimal``: it is proven that no plan is smaller.
     """
 
     schedule: Schedule
@@ -23,6 +23,7 @@ class Plan:
     arena_bytes: int
     lower_bound_bytes: int
     method: str
+    optimal: bool
 
     @property
     def buffers(self) -> tuple[LiveBuffer, ...]:
@@ -58,4 +59,11 @@ def plan(schedule: Schedule) -> Plan:
     found = faults(schedule.buffers, packing.offsets, packing.bytes, schedule.alignment)
     if found:
         raise AssertionError(f"the planner '{packing.method}' made a wrong plan: {found[0]}")
-    return Plan(schedule, packing.offsets, packing.bytes, packing.lower_bound_bytes, packing.method)
+    return Plan(
+        schedule,
+        offsets=packing.offsets,
+        arena_bytes=packing.bytes,
+        lower_bound_bytes=packing.lower_bound_bytes,
+        method=packing.method,
+        optimal=packing.optimal,
+    )

@@ -28,7 +28,7 @@ class Profile:
         """The JSON object of `profile`: see "Command line" in DESIGN.md."""
         medians = np.median(self.ticks, axis=0)
         whole = float(medians.sum()) or 1.0
-        keys = ("index", "name", "operator", "kernel", "macs")
+        keys = ("index", "name", "operator", "kernel", "macs", "live_bytes")
         return {
             "board": self.board,
             "unit": self.unit,
