@@ -7,12 +7,20 @@ import importlib
 import importlib.util
 import pkgutil
 import sys
+import types
 from importlib.metadata import entry_points
 from pathlib import Path
 
 import compiler.ops
 from compiler.errors import UsageError
 from compiler.paths import TARGETS
+
+
+def _target_packages() -> None:
+    """Make ``targets/`` importable as ``kiln_targets``, so that targets may share Python."""
+    package = types.ModuleType("kiln_targets")
+    package.__path__ = [str(TARGETS)]
+    sys.modules["kiln_targets"] = package
 
 
 def load_file(path: Path, module_name: str) -> None:
@@ -36,8 +44,9 @@ def load_builtins() -> None:
     """Operators, then every target's kernels, then installed plugins (``kiln.plugins``)."""
     for info in pkgutil.iter_modules(compiler.ops.__path__):
         importlib.import_module(f"compiler.ops.{info.name}")
+    _target_packages()
     for path in sorted(TARGETS.glob("*/*.py")):
-        load_file(path, f"kiln_targets.{path.parent.name}.{path.stem}")
+        importlib.import_module(f"kiln_targets.{path.parent.name}.{path.stem}")
     for entry in entry_points(group="kiln.plugins"):
         entry.load()
 

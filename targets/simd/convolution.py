@@ -1,0 +1,230 @@
+"""conv2d and fully_connected over channel-blocked weights, for any instruction set."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from kiln_targets.simd.isa import Isa
+from kiln_targets.simd.packing import (
+    folded_bias,
+    pack_runs,
+    requantization,
+    requantizes_exactly,
+)
+
+from compiler.graph import OpView
+from compiler.kernel_fields import clamp_fields, rounding_field
+from compiler.kernels import Call, Constant, Field, Input, Kernel, Output, Scratch, kernel
+from compiler.registry import count_macs
+
+#: Bytes of staged rows, and of input pixels, that a block may take: half of a 32 KiB L1 cache.
+BLOCK_BYTES = 16384
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """A convolution; fully connected and 1x1 are one row of pixels, as far as that is possible."""
+
+    batch: int
+    input_hw: tuple[int, int]
+    channels: int
+    output_hw: tuple[int, int]
+    kernel: tuple[int, int] = (1, 1)
+    stride: tuple[int, int] = (1, 1)
+    dilation: tuple[int, int] = (1, 1)
+    padding: tuple[int, int] = (0, 0)  # top, left
+
+    @property
+    def taps_per_run(self) -> int:
+        return self.kernel[1] if self.dilation[1] == 1 else 1
+
+    @property
+    def staged_width(self) -> int:
+        """Pixels of a row that the windows cover, with padding."""
+        return (self.output_hw[1] - 1) * self.stride[1] + (self.kernel[1] - 1) * self.dilation[
+            1
+        ] + 1
+
+    @property
+    def window_height(self) -> int:
+        return (self.kernel[0] - 1) * self.dilation[0] + 1
+
+    @property
+    def padded(self) -> bool:
+        height = (self.output_hw[0] - 1) * self.stride[0] + self.window_height
+        return (
+            self.padding != (0, 0)
+            or height > self.input_hw[0]
+            or self.staged_width > self.input_hw[1]
+        )
+
+    def direct(self, step: int) -> bool:
+        """Whether the input can be read where it lies, ``step`` elements at a time."""
+        return not self.padded and self.taps_per_run * self.channels % step == 0
+
+    def staged_rows(self, rows: int) -> int:
+        return (rows - 1) * self.stride[0] + self.window_height
+
+    def rows_per_block(self, element_bytes: int) -> int:
+        """Output rows whose staged input is about BLOCK_BYTES."""
+        pitch = self.staged_width * self.channels * element_bytes
+        rows = (BLOCK_BYTES // pitch - self.window_height) // self.stride[0] + 1
+        return max(1, min(self.output_hw[0], rows))
+
+
+def geometry_of(view: OpView, step: int) -> Geometry:
+    """Of a conv2d or fully_connected; pixels are joined to one row where they are direct."""
+    weight = view.input(1)
+    if view.op.kind == "fully_connected":
+        depth = weight.shape[1]
+        rows = view.input(0).elements // depth
+        if depth % step:
+            return Geometry(rows, (1, 1), depth, (1, 1))
+        return Geometry(1, (1, rows), depth, (1, rows))
+    params = view.params
+    batch, height, width, channels = view.input(0).shape
+    _, output_height, output_width, _ = view.output().shape
+    geometry = Geometry(
+        batch, (height, width), channels, (output_height, output_width),
+        (weight.shape[1], weight.shape[2]), params.stride, params.dilation,
+        (params.padding[0], params.padding[2]),
+    )  # fmt: skip
+    if geometry.kernel == geometry.stride == (1, 1) and geometry.direct(step):
+        pixels = (1, batch * height * width)
+        return Geometry(1, pixels, channels, pixels)
+    return geometry
+
+
+def window_fields(geometry: Geometry, channels: int, element_bytes: int) -> dict[str, Field]:
+    """``SIMD_CONV2D_MEMBERS`` but for ``staged``."""
+    pixels = max(48, BLOCK_BYTES // (geometry.channels * element_bytes) // 48 * 48)
+    return {
+        "batch": geometry.batch,
+        "input_height": geometry.input_hw[0],
+        "input_width": geometry.input_hw[1],
+        "input_channels": geometry.channels,
+        "output_height": geometry.output_hw[0],
+        "output_width": geometry.output_hw[1],
+        "output_channels": channels,
+        "kernel_height": geometry.kernel[0],
+        "kernel_width": geometry.kernel[1],
+        "stride_y": geometry.stride[0],
+        "stride_x": geometry.stride[1],
+        "dilation_y": geometry.dilation[0],
+        "dilation_x": geometry.dilation[1],
+        "pad_top": geometry.padding[0],
+        "pad_left": geometry.padding[1],
+        "staged_width": geometry.staged_width,
+        "rows_per_block": geometry.rows_per_block(element_bytes),
+        "pixels_per_block": min(geometry.output_hw[1], pixels),
+    }
+
+
+def runs_of(geometry: Geometry, weight: np.ndarray) -> np.ndarray:
+    """(O, runs, inputs of a run): inputs that lie together in memory are a run."""
+    run = geometry.taps_per_run * geometry.channels
+    return weight.reshape(weight.shape[0], -1, run)
+
+
+class SimdConvolution(Kernel):
+    """Output channels in lanes; ``direct`` reads the input in place, else it is staged."""
+
+    isa: Isa
+    direct: bool
+    step: int  # inputs of a step
+    element_bytes: int
+    struct: str
+
+    def fits(self, view: OpView) -> bool:
+        weight, bias = view.input(1), view.optional(2)
+        groups = view.params.groups if view.op.kind == "conv2d" else 1
+        types = weight.dtype == view.output().dtype == view.input(0).dtype
+        constant = weight.is_constant and (bias is None or bias.is_constant)
+        return (
+            types and constant and groups == 1 and view.output().elements > 0
+            and geometry_of(view, self.step).direct(self.step) == self.direct
+        )  # fmt: skip
+
+    def call(self, view: OpView) -> Call:
+        weight = view.input(1).data
+        assert weight is not None
+        geometry = geometry_of(view, self.step)
+        fields = window_fields(geometry, weight.shape[0], self.element_bytes)
+        rows = geometry.staged_rows(geometry.rows_per_block(self.element_bytes))
+        elements = rows * geometry.staged_width * geometry.channels + self.step - 1
+        scratch = () if self.direct else (Scratch(elements * self.element_bytes),)
+        return Call(
+            self.struct,
+            {**fields, "staged": int(not self.direct), **self.number_fields(view)},
+            (Input(0), *self.constants(view, runs_of(geometry, weight)), *scratch, Output(0)),
+        )
+
+    def number_fields(self, view: OpView) -> dict[str, Field]:
+        raise NotImplementedError
+
+    def constants(self, view: OpView, runs: np.ndarray) -> tuple[Constant, ...]:
+        raise NotImplementedError
+
+    def macs_per_cycle(self) -> float:
+        raise NotImplementedError
+
+    def cost(self, view: OpView) -> float:
+        staging = 0 if self.direct else view.input(0).bytes / 16
+        channels = view.output().shape[-1]
+        padded = -(-channels // self.isa.lanes) * self.isa.lanes / channels
+        return count_macs(view) * padded / self.macs_per_cycle() + view.output().elements + staging
+
+
+class Int8Convolution(SimdConvolution):
+    step = 4
+    element_bytes = 1
+    struct = "simd_conv2d_int8_shape"
+
+    def fits(self, view: OpView) -> bool:
+        weight = view.input(1)
+        return (
+            super().fits(view) and weight.zero_point == 0
+            and weight.data is not None and requantizes_exactly(view, weight.data)
+        )  # fmt: skip
+
+    def number_fields(self, view: OpView) -> dict[str, Field]:
+        weight = view.input(1).data
+        assert weight is not None
+        return {
+            "input_zero_point": view.input(0).zero_point,
+            "output_zero_point": view.output().zero_point,
+            **clamp_fields(view, view.params.clamp),
+            **rounding_field(view),
+            "narrow_weights": int(weight.min(initial=0) > -128),
+        }
+
+    def constants(self, view: OpView, runs: np.ndarray) -> tuple[Constant, ...]:
+        isa, offset = self.isa, self.isa.input_offset + view.input(0).zero_point
+        return (
+            Constant(pack_runs(runs, isa.lanes, isa.int8_columns, self.step), "weights"),
+            Constant(folded_bias(view, runs, offset, isa.lanes), "bias"),
+            Constant(requantization(view, runs.shape[0], isa.lanes), "multiplier"),
+        )
+
+    def macs_per_cycle(self) -> float:
+        return self.isa.int8_macs
+
+
+def register(isa: Isa) -> None:
+    """conv2d and fully_connected of ``isa.target``, direct and staged."""
+    for op in ("conv2d", "fully_connected"):
+        for direct in (True, False):
+            _register(Int8Convolution, isa, op, "int8", direct)
+
+
+def _register(
+    base: type[SimdConvolution], isa: Isa, op: str, dtype: str, direct: bool
+) -> None:
+    form = "_direct" if direct else ""
+    decorate: Callable[[type[Kernel]], type[Kernel]] = kernel(
+        op, target=isa.target, name=f"{op}_{dtype}__{isa.target}{form}",
+        source=f"conv2d_{dtype}.h", dtypes=(dtype,),
+    )  # fmt: skip
+    decorate(type(base.__name__, (base,), {"isa": isa, "direct": direct}))

@@ -1,0 +1,139 @@
+/* The primitives of the shared SIMD bodies in AVX2 and FMA: 8 lanes of 32 bits. */
+#ifndef X86_AVX_SIMD_H
+#define X86_AVX_SIMD_H
+
+#include "kernel.h"
+
+#include <immintrin.h>
+#include <string.h>
+
+typedef __m256i avx2_i32;
+typedef __m256 avx2_f32;
+enum { AVX2_LANES = 8 };
+
+KILN_INLINE avx2_i32 avx2_load_i32(const int32_t *from) {
+    return _mm256_loadu_si256((const __m256i *)(const void *)from);
+}
+
+/* Four int8 activations of one pixel, in every lane: as they are and their sizes where no weight
+ * is -128 (`narrow`), else the even and the odd ones as 16 bits. */
+typedef struct avx2_quad {
+    __m256i first, second;
+} avx2_quad;
+
+KILN_INLINE avx2_quad avx2_broadcast_quad(const int8_t *from, int32_t narrow) {
+    int32_t bits;
+    memcpy(&bits, from, sizeof bits);
+    __m256i value = _mm256_set1_epi32(bits);
+    avx2_quad quad;
+    quad.first = narrow ? value : _mm256_srai_epi16(_mm256_slli_epi16(value, 8), 8);
+    quad.second = narrow ? _mm256_abs_epi8(value) : _mm256_srai_epi16(value, 8);
+    return quad;
+}
+
+/* Four int8 weights per lane, held as the activations are. */
+typedef struct avx2_weights {
+    __m256i first, second;
+} avx2_weights;
+
+KILN_INLINE avx2_weights avx2_load_weights(const int8_t *from, int32_t narrow) {
+    __m256i value = _mm256_loadu_si256((const __m256i *)(const void *)from);
+    avx2_weights weights;
+    weights.first = narrow ? value : _mm256_srai_epi16(_mm256_slli_epi16(value, 8), 8);
+    weights.second = narrow ? value : _mm256_srai_epi16(value, 8);
+    return weights;
+}
+
+/* sum + the four products of each lane. Narrow: two products are at most 2 * 128 * 127 in size,
+ * which 16 bits hold. */
+KILN_INLINE avx2_i32 avx2_dot(avx2_i32 sum, avx2_quad quad, avx2_weights weights,
+                              int32_t narrow) {
+    if (narrow) {
+        __m256i signed_weights = _mm256_sign_epi8(weights.first, quad.first);
+        __m256i pairs = _mm256_maddubs_epi16(quad.second, signed_weights);
+        return _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+    }
+    sum = _mm256_add_epi32(sum, _mm256_madd_epi16(quad.first, weights.first));
+    return _mm256_add_epi32(sum, _mm256_madd_epi16(quad.second, weights.second));
+}
+
+/* kiln_multiply_quantized of every lane, where |accumulator| < 2^(30 - left): left and right are
+ * the shift's two directions. */
+KILN_INLINE avx2_i32 avx2_requantize_tflite(avx2_i32 accumulator, avx2_i32 multiplier,
+                                            avx2_i32 left, avx2_i32 right) {
+    const __m256i one = _mm256_set1_epi32(1), nudge = _mm256_set1_epi64x((int64_t)1 << 31);
+    __m256i doubled = _mm256_sllv_epi32(accumulator, _mm256_add_epi32(left, one));
+    __m256i even = _mm256_add_epi64(_mm256_mul_epi32(doubled, multiplier), nudge);
+    __m256i odd = _mm256_add_epi64(_mm256_mul_epi32(_mm256_srli_epi64(doubled, 32),
+                                                    _mm256_srli_epi64(multiplier, 32)),
+                                   nudge);
+    __m256i high = _mm256_blend_epi32(_mm256_srli_epi64(even, 32), odd, 0xAA);
+    __m256i half = _mm256_srli_epi32(_mm256_sllv_epi32(one, right), 1);
+    __m256i shifts = _mm256_cmpgt_epi32(right, _mm256_setzero_si256());
+    __m256i negative = _mm256_srai_epi32(_mm256_and_si256(high, shifts), 31);
+    return _mm256_srav_epi32(_mm256_add_epi32(_mm256_add_epi32(high, half), negative), right);
+}
+
+/* rint(accumulator * scale), ties to even, where that fits 32 bits. */
+KILN_INLINE avx2_i32 avx2_requantize_fast(avx2_i32 accumulator, const float *scale) {
+    __m256 real = _mm256_mul_ps(_mm256_cvtepi32_ps(accumulator), _mm256_loadu_ps(scale));
+    return _mm256_cvtps_epi32(real);
+}
+
+KILN_INLINE avx2_i32 avx2_add_i32(avx2_i32 a, int32_t b) {
+    return _mm256_add_epi32(a, _mm256_set1_epi32(b));
+}
+
+KILN_INLINE __m128i avx2_clamp_bytes(__m128i bytes, int32_t low, int32_t high) {
+    bytes = _mm_max_epi8(bytes, _mm_set1_epi8((char)low));
+    return _mm_min_epi8(bytes, _mm_set1_epi8((char)high));
+}
+
+/* 16 lanes as int8, saturated and clamped. */
+KILN_INLINE __m128i avx2_narrow(avx2_i32 first, avx2_i32 second, int32_t low, int32_t high) {
+    __m256i words = _mm256_permute4x64_epi64(_mm256_packs_epi32(first, second), 0xD8);
+    __m128i bytes =
+        _mm_packs_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1));
+    bytes = _mm_max_epi8(bytes, _mm_set1_epi8((char)low));
+    return _mm_min_epi8(bytes, _mm_set1_epi8((char)high));
+}
+
+/* The first `valid` lanes of one or two vectors as int8, saturated and clamped. */
+KILN_INLINE void avx2_store_int8(int8_t *to, const avx2_i32 *values, int32_t columns, int32_t low,
+                                 int32_t high, int32_t valid) {
+    __m128i bytes = avx2_narrow(values[0], values[columns - 1], low, high);
+    if (valid == 16) {
+        _mm_storeu_si128((__m128i *)(void *)to, bytes);
+    } else if (valid == 8) {
+        _mm_storel_epi64((__m128i *)(void *)to, bytes);
+    } else {
+        int8_t buffer[16];
+        _mm_storeu_si128((__m128i *)(void *)buffer, bytes);
+        for (int32_t i = 0; i < valid; i++) to[i] = buffer[i];
+    }
+}
+
+KILN_INLINE avx2_f32 avx2_load_f32(const float *from) { return _mm256_loadu_ps(from); }
+KILN_INLINE avx2_f32 avx2_broadcast_f32(const float *from) { return _mm256_broadcast_ss(from); }
+
+/* sum + a * b, rounded once. */
+KILN_INLINE avx2_f32 avx2_multiply_add(avx2_f32 sum, avx2_f32 a, avx2_f32 b) {
+    return _mm256_fmadd_ps(a, b, sum);
+}
+
+KILN_INLINE avx2_f32 avx2_clamp_f32(avx2_f32 value, float low, float high) {
+    return _mm256_min_ps(_mm256_max_ps(value, _mm256_set1_ps(low)), _mm256_set1_ps(high));
+}
+
+/* The first `count` (1..8) lanes. */
+KILN_INLINE void avx2_store_f32(float *to, avx2_f32 value, int32_t count) {
+    if (count == 8) {
+        _mm256_storeu_ps(to, value);
+        return;
+    }
+    float buffer[8];
+    _mm256_storeu_ps(buffer, value);
+    for (int32_t i = 0; i < count; i++) to[i] = buffer[i];
+}
+
+#endif
