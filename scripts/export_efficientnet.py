@@ -4,9 +4,9 @@
 
 Input ``image`` float32 (1, 3, 224, 224), RGB; output ``logits`` float32 (1, 1000).
 
-Preprocessing: resize the shorter side to 256 (bicubic), crop the centre 224 x 224, then
-``(pixel - mean) / std`` per channel with MEAN and STD below, in units of 0..255. They are also
-in the file's ``metadata_props`` (``mean``, ``std``), where Kiln's importer finds them.
+Preprocessing: scale the shorter side to 256 (bicubic) and crop the centre 224 x 224, then
+``(pixel - mean) / std`` per channel with MEAN and STD below, in units of 0..255. Mean and std are
+also in the file's ``metadata_props``, where Kiln's importer finds them.
 The structure is that of Tan and Le, "EfficientNet" (2019), scaled as "Lite0": no squeeze and
 excitation, ReLU6 instead of swish. The weights were trained in TensorFlow, so padding is SAME:
 with mean 127, std 128 and SAME 91 of 100 photographs are right, with symmetric padding 82, with

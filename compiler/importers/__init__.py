@@ -21,9 +21,9 @@ _MISTAKEN: tuple[tuple[bytes, str], ...] = (
 def read_model(path: Path, shapes: Mapping[str, Shape] | None = None) -> Graph:
     """The model in ``path``, a ``.tflite`` or ``.onnx`` file, as a graph.
 
-    ``shapes`` binds inputs by name; a dynamic dimension is 1 otherwise. Raises UsageError if
-    there is no such file or input, ModelError if it is no model or damaged, UnsupportedError
-    with every node that cannot be read.
+    ``shapes`` binds inputs by name; otherwise a dynamic dimension is 1 in ``.tflite`` and an
+    error in ``.onnx``. Raises UsageError if there is no such file or input, ModelError if it is no
+    model or damaged, UnsupportedError with every node that cannot be read.
     """
     path = Path(path)
     data = read_bytes(path, "model")
@@ -40,7 +40,7 @@ def read_model(path: Path, shapes: Mapping[str, Shape] | None = None) -> Graph:
     if _is_text(data):
         raise ModelError(f"model '{path}': is a text file, not a model; give .tflite or .onnx")
     if data[0] == 0x08 or path.suffix == ".onnx":  # field 1 of ONNX's ModelProto, ir_version
-        from compiler.importers.onnx import read_onnx
+        from compiler.importers.onnx_model import read_onnx
 
         return read_onnx(path, shapes)
     raise ModelError(

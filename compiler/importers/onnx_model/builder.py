@@ -1,0 +1,99 @@
+"""Grows a graph operator by operator while a file is read: names, shapes and constants."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from compiler import registry
+from compiler.graph import Graph, Op, OpView, Shape, Tensor
+from compiler.ops.movement import ReshapeParams, TransposeParams
+
+
+@dataclass
+class Builder:
+    """Tensors and operators so far. ``scope`` names what is being read, for new names."""
+
+    reserved: set[str]  # names that the file gives, which no invented name may take
+    tensors: dict[str, Tensor] = field(default_factory=dict)
+    ops: list[Op] = field(default_factory=list)
+    scope: str = ""
+
+    def fresh(self, suffix: str) -> str:
+        """A new tensor name, ``scope/suffix`` or the like."""
+        base = f"{self.scope}/{suffix}"
+        name, count = base, 2
+        while name in self.tensors or name in self.reserved:
+            name, count = f"{base}_{count}", count + 1
+        return name
+
+    def add(self, tensor: Tensor) -> str:
+        self.tensors[tensor.name] = tensor
+        return tensor.name
+
+    def constant(self, array: np.ndarray, suffix: str = "constant") -> str:
+        data = np.ascontiguousarray(array).reshape(np.shape(array))
+        return self.add(Tensor(self.fresh(suffix), data.shape, data.dtype.name, data=data))
+
+    def like(self, name: str, value: float) -> str:
+        """A scalar constant of the dtype of tensor ``name``."""
+        return self.constant(np.asarray(value, self.tensors[name].dtype), "scalar")
+
+    def shape(self, name: str) -> Shape:
+        return self.tensors[name].shape
+
+    def data(self, name: str) -> np.ndarray | None:
+        """The value of a constant, None of anything else."""
+        return self.tensors[name].data
+
+    def emit_all(self, kind: str, inputs: Iterable[str], params: Any = None) -> tuple[str, ...]:
+        """Append an operator; returns the names of all its outputs.
+
+        Output shapes and dtypes come from the operator's ``shape`` attribute.
+        """
+        params = registry.params[kind]() if params is None else params
+        op = Op(kind, self.scope, tuple(inputs), (), params)
+        specs = registry.shape[kind](OpView(op, Graph("", self.tensors, (), (), ())))
+        outputs = tuple(
+            self.add(Tensor(self.fresh(kind), tuple(shape), dtype)) for shape, dtype in specs
+        )
+        self.ops.append(Op(kind, self.scope, op.inputs, outputs, params))
+        return outputs
+
+    def emit(self, kind: str, *inputs: str, params: Any = None) -> str:
+        """Append an operator with one output; returns its name."""
+        (output,) = self.emit_all(kind, inputs, params)
+        return output
+
+    def reshape(self, name: str, shape: Sequence[int]) -> str:
+        """``name`` in another shape; of a constant at once, of the same shape itself."""
+        shape = tuple(int(size) for size in shape)
+        data = self.data(name)
+        if shape == self.shape(name):
+            return name
+        if data is not None:
+            return self.constant(data.reshape(shape), "reshape")
+        return self.emit("reshape", name, params=ReshapeParams(shape))
+
+    def transpose(self, name: str, permutation: Sequence[int]) -> str:
+        """Output axis i is input axis ``permutation[i]``; of a constant at once."""
+        permutation = tuple(permutation)
+        data = self.data(name)
+        if permutation == tuple(range(len(permutation))):
+            return name
+        if data is not None:
+            return self.constant(data.transpose(permutation), "transpose")
+        return self.emit("transpose", name, params=TransposeParams(permutation))
+
+    def channels_last(self, name: str) -> str:
+        """(N, C, ...) to (N, ..., C)."""
+        rank = len(self.shape(name))
+        return self.transpose(name, (0, *range(2, rank), 1))
+
+    def channels_first(self, name: str) -> str:
+        """(N, ..., C) to (N, C, ...)."""
+        rank = len(self.shape(name))
+        return self.transpose(name, (0, rank - 1, *range(1, rank - 1)))

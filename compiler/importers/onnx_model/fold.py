@@ -1,0 +1,41 @@
+"""Evaluates nodes whose inputs are all constant, with the onnx package's own definitions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import onnx
+from onnx import helper
+from onnx.reference import ReferenceEvaluator
+
+#: Constant inputs do not make these constant.
+IMPURE = ("RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Multinomial",
+          "Bernoulli", "Dropout")  # fmt: skip
+
+
+def fold(
+    node: onnx.NodeProto, inputs: Sequence[np.ndarray | None], opsets: Mapping[str, int]
+) -> list[np.ndarray] | None:
+    """The node's outputs, or None where onnx has no definition of the operator.
+
+    ``inputs`` has None for absent optional inputs.
+    """
+    if node.op_type in IMPURE or any(a.type == onnx.AttributeProto.GRAPH for a in node.attribute):
+        return None
+    names = [name for name, value in zip(node.input, inputs, strict=True) if value is not None]
+    graph = helper.make_graph(
+        [node],
+        "fold",
+        [helper.make_value_info(name, onnx.TypeProto()) for name in dict.fromkeys(names)],
+        [helper.make_value_info(name, onnx.TypeProto()) for name in node.output if name],
+    )
+    imports = [helper.make_opsetid(domain, version) for domain, version in opsets.items()]
+    model = helper.make_model(graph, opset_imports=imports)
+    feeds = dict(zip(node.input, inputs, strict=True))
+    try:
+        evaluator = ReferenceEvaluator(model)
+    except (NotImplementedError, KeyError):
+        return None
+    results = iter(evaluator.run(None, {name: feeds[name] for name in names}))
+    return [np.asarray(next(results)) if name else np.empty(0) for name in node.output]

@@ -1,0 +1,18 @@
+"""How each ONNX operator is lowered, one file per family; importing this registers them all."""
+
+from compiler.importers.onnx_model.lower import (
+    convolution,
+    elementwise,
+    matrix,
+    movement,
+    normalization,
+    pooling,
+    reduction,
+    resize,
+    shapes,
+)
+
+__all__ = [
+    "convolution", "elementwise", "matrix", "movement", "normalization", "pooling", "reduction",
+    "resize", "shapes",
+]  # fmt: skip

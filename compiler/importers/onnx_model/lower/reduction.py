@@ -1,0 +1,70 @@
+"""Reductions over axes, softmax, and the index of the extreme."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from compiler.errors import UnsupportedError
+from compiler.importers.onnx_model.node import Node, reads
+from compiler.ops.reduction import (
+    ArgParams,
+    LogSoftmaxParams,
+    ReduceParams,
+    SoftmaxParams,
+)
+
+
+@dataclass(frozen=True)
+class _Recipe:
+    """A reduction with an elementwise operator before and one after it."""
+
+    reduction: str
+    before: str = ""
+    after: str = ""
+
+
+RECIPES = {
+    "ReduceMean": _Recipe("mean"), "ReduceSum": _Recipe("sum"),
+    "ReduceMax": _Recipe("reduce_max"), "ReduceMin": _Recipe("reduce_min"),
+    "ReduceProd": _Recipe("reduce_prod"), "ReduceL1": _Recipe("sum", "abs"),
+    "ReduceL2": _Recipe("sum", "square", "sqrt"), "ReduceSumSquare": _Recipe("sum", "square"),
+    "ReduceLogSum": _Recipe("sum", "", "log"), "ReduceLogSumExp": _Recipe("sum", "exp", "log"),
+}  # fmt: skip
+
+
+@reads(*RECIPES)
+def reduce(node: Node) -> str:
+    """Without axes over all of them, unless ``noop_with_empty_axes``."""
+    recipe = RECIPES[node.kind]
+    axes = node.axes(1)
+    x = node.build.emit(recipe.before, node.input()) if recipe.before else node.input()
+    if axes or not node.attribute("noop_with_empty_axes", 0):
+        chosen = tuple(sorted(set(axes or range(node.rank()))))
+        params = ReduceParams(chosen, keep_dims=bool(node.attribute("keepdims", 1)))
+        x = node.build.emit(recipe.reduction, x, params=params)
+    return node.build.emit(recipe.after, x) if recipe.after else x
+
+
+@reads("ArgMax", "ArgMin")
+def arg(node: Node) -> str:
+    if node.attribute("select_last_index", 0):
+        raise UnsupportedError("select_last_index=1; the first index is known")
+    kind = "arg_max" if node.kind == "ArgMax" else "arg_min"
+    keep = bool(node.attribute("keepdims", 1))
+    params = ArgParams(node.axis(0), keep_dims=keep, dtype="int64")
+    return node.build.emit(kind, node.input(), params=params)
+
+
+@reads("Softmax", "LogSoftmax")
+def softmax(node: Node) -> str:
+    """Along one axis since opset 13; before, along everything from ``axis`` on."""
+    build, x, shape = node.build, node.input(), node.shape()
+    old = node.opset < 13
+    axis = node.axis(1 if old else -1)
+    if old and axis != len(shape) - 1:
+        x = build.reshape(x, (math.prod(shape[:axis]), math.prod(shape[axis:])))
+        axis = 1
+    params = SoftmaxParams(axis) if node.kind == "Softmax" else LogSoftmaxParams(axis)
+    y = build.emit("softmax" if node.kind == "Softmax" else "log_softmax", x, params=params)
+    return build.reshape(y, shape)

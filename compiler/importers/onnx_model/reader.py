@@ -1,0 +1,206 @@
+"""``.onnx`` to ``Graph``: walks the nodes, folds what is constant, lowers the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+import onnx
+from onnx import numpy_helper
+
+from compiler.errors import KilnError, ModelError, UnsupportedError
+from compiler.graph import DTYPE_BYTES, Graph, Shape, Tensor
+from compiler.importers.onnx_model.builder import Builder
+from compiler.importers.onnx_model.fold import fold
+from compiler.importers.onnx_model.load import label, load_model, opset_of, ordered
+from compiler.importers.onnx_model.metadata import bound_shape, labels, preprocessing
+from compiler.importers.onnx_model.node import Node, reader_of
+from compiler.ops.movement import ReshapeParams
+from compiler.passes.layout import sink_transposes
+
+
+def read_onnx(path: Path, shapes: Mapping[str, Shape] | None = None) -> Graph:
+    """Read ``path``; activations are NHWC inside, inputs and outputs as the file has them.
+
+    ``shapes`` binds the shapes of inputs, by name. Raises ModelError if the file is damaged or a
+    dimension is unbound, UnsupportedError with every node that Kiln cannot lower.
+    """
+    path = Path(path)
+    model = load_model(path)
+    try:
+        graph = _Reading(model, path, dict(shapes or {})).graph()
+    except ModelError as error:
+        message = str(error)
+        raise ModelError(message if str(path) in message else f"'{path}': {message}") from error
+    return sink_transposes(graph)
+
+
+@dataclass
+class _Reading:
+    """One file on its way to a graph. ``values``: ONNX name to tensor of ``build``."""
+
+    model: onnx.ModelProto
+    path: Path
+    shapes: dict[str, Shape]
+    values: dict[str, str] = field(default_factory=dict)
+    failures: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        proto = self.model.graph
+        self.opset = opset_of(self.model, self.path)
+        self.opsets = {entry.domain: int(entry.version) for entry in self.model.opset_import}
+        names = {name for node in proto.node for name in (*node.input, *node.output)}
+        names.update(value.name for value in (*proto.input, *proto.output))
+        self.build = Builder(names)
+
+    def graph(self) -> Graph:
+        proto = self.model.graph
+        self._initializers(proto)
+        inputs = [v.name for v in proto.input if v.name not in self.values]
+        self._check_shape_names(inputs)
+        for value in proto.input:
+            if value.name in inputs:
+                self._input(value)
+        for node in ordered(proto.node):
+            self._node(node)
+        if self.failures:
+            count = len(self.failures)
+            raise UnsupportedError(
+                f"'{self.path}': {count} unsupported node{'s' if count > 1 else ''}: "
+                + "; ".join(self.failures)
+            )
+        return self._finish(proto, tuple(inputs))
+
+    def _initializers(self, proto: onnx.GraphProto) -> None:
+        if proto.sparse_initializer:
+            raise UnsupportedError(f"'{self.path}': sparse initialisers; store them dense")
+        for initializer in proto.initializer:
+            try:
+                data = numpy_helper.to_array(initializer)
+            except (ValueError, TypeError, KeyError) as error:
+                raise ModelError(f"initialiser '{initializer.name}': {error}") from error
+            self.values[initializer.name] = self._constant(initializer.name, data)
+
+    def _constant(self, name: str, data: np.ndarray) -> str:
+        if data.dtype.name not in DTYPE_BYTES:
+            raise UnsupportedError(f"'{self.path}': tensor '{name}' is of type {data.dtype.name}")
+        return self.build.add(Tensor(name, data.shape, data.dtype.name, data=data))
+
+    def _check_shape_names(self, inputs: list[str]) -> None:
+        for name in self.shapes:
+            if name not in inputs:
+                raise ModelError(f"no input '{name}' to give a shape; inputs: {', '.join(inputs)}")
+
+    def _input(self, value: onnx.ValueInfoProto) -> None:
+        if not value.type.HasField("tensor_type"):
+            raise UnsupportedError(f"'{self.path}': input '{value.name}' is not a tensor")
+        tensor = value.type.tensor_type
+        shape = bound_shape(value.name, tensor, self.shapes.get(value.name))
+        dtype = onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type).name
+        if dtype not in DTYPE_BYTES:
+            raise UnsupportedError(f"'{self.path}': input '{value.name}' is of type {dtype}")
+        self.values[value.name] = self.build.add(Tensor(value.name, shape, dtype))
+
+    def _node(self, proto: onnx.NodeProto) -> None:
+        reader = reader_of(proto)
+        missing = [name for name in proto.input if name and name not in self.values]
+        for name in missing:
+            if not self.failures:
+                raise ModelError(f"node '{label(proto)}' reads '{name}', which nothing produces")
+        if missing:  # behind a failure that is already listed
+            if reader is None:
+                self._fail(proto, "no such operator")
+            return
+        self.build.scope = label(proto)
+        try:
+            outputs = self._folded(proto)
+            if outputs is None:
+                if reader is None:
+                    raise UnsupportedError("no such operator")
+                inputs = tuple(self.values[name] if name else "" for name in proto.input)
+                result = reader(Node(proto, inputs, self.opset, self.build))
+                outputs = [result] if isinstance(result, str) else list(result)
+        except UnsupportedError as error:
+            self._fail(proto, str(error))
+            return
+        except Exception as error:
+            text = str(error) if isinstance(error, KilnError) else repr(error)
+            raise ModelError(f"node '{label(proto)}' ({proto.op_type}): {text}") from error
+        for name, tensor in zip(proto.output, outputs, strict=False):
+            if name:
+                self.values[name] = tensor
+        self._check_outputs(proto)
+
+    def _check_outputs(self, proto: onnx.NodeProto) -> None:
+        for name in proto.output:
+            if name and name not in self.values:
+                self._fail(proto, f"output '{name}' is not supported")
+
+    def _fail(self, proto: onnx.NodeProto, why: str) -> None:
+        domain = f"{proto.domain}." if proto.domain else ""
+        self.failures.append(f"'{label(proto)}' ({domain}{proto.op_type}): {why}")
+
+    def _folded(self, proto: onnx.NodeProto) -> list[str] | None:
+        arrays = [self.build.data(self.values[n]) if n else None for n in proto.input]
+        if any(array is None for n, array in zip(proto.input, arrays, strict=True) if n):
+            return None
+        results = fold(proto, arrays, self.opsets)
+        if results is None:
+            return None
+        return [
+            self.build.constant(array, "folded") if name else ""
+            for name, array in zip(proto.output, results, strict=True)
+        ]
+
+    def _finish(self, proto: onnx.GraphProto, inputs: tuple[str, ...]) -> Graph:
+        outputs = tuple(value.name for value in proto.output)
+        for name in outputs:
+            if name not in self.values:
+                raise ModelError(f"output '{name}' is produced by nothing; export the model again")
+        names = self._file_names(inputs, outputs)
+        graph = Graph(
+            proto.name or self.path.stem,
+            {names.get(n, n): replace(t, name=names.get(n, n))
+             for n, t in self.build.tensors.items()},
+            tuple(
+                replace(
+                    op,
+                    inputs=tuple(names.get(n, n) for n in op.inputs),
+                    outputs=tuple(names.get(n, n) for n in op.outputs),
+                )
+                for op in self.build.ops
+            ),
+            inputs,
+            outputs,
+            labels=labels(self.model),
+            preprocessing=preprocessing(self.model, inputs),
+        )  # fmt: skip
+        return _without_dead_ops(graph)
+
+    def _file_names(self, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> dict[str, str]:
+        """Tensor to the name the file has for it; outputs come first, and are copied if shared."""
+        names: dict[str, str] = {}
+        produced = {name for op in self.build.ops for name in op.outputs}
+        for name in outputs:
+            tensor = self.values[name]
+            if tensor in names or tensor not in produced:
+                self.build.scope = name
+                params = ReshapeParams(self.build.shape(tensor))
+                tensor = self.build.emit("reshape", tensor, params=params)
+            names[tensor] = name
+        for name, tensor in self.values.items():
+            if tensor in produced and tensor not in names and name not in outputs:
+                names[tensor] = name
+        return names
+
+
+def _without_dead_ops(graph: Graph) -> Graph:
+    wanted = set(graph.outputs)
+    kept = []
+    for op in reversed(graph.ops):
+        if wanted.intersection(op.outputs):
+            wanted.update(op.inputs)
+            kept.append(op)
+    return graph.with_ops(reversed(kept))
