@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
-from compiler.graph import NO_CLAMP
-from compiler.registry import classify, params
+import numpy as np
+
+from compiler.accumulate import centred, finish_accumulator
+from compiler.graph import NO_CLAMP, OpView, Shape
+from compiler.registry import classify, macs, params, reference, shape
+from compiler.windows import window_output_hw, windows
+
+Array = np.ndarray
 
 
 @params.of("conv2d")
@@ -52,3 +59,93 @@ class TransposeConv2dParams:
 classify("conv2d", "complex")
 classify("depthwise_conv2d", "complex")
 classify("transpose_conv2d", "complex")
+
+
+@shape.of("conv2d")
+def _conv2d_shape(view: OpView) -> list[tuple[Shape, str]]:
+    x, weight = view.input(0), view.input(1)
+    hw = window_output_hw((x.shape[1], x.shape[2]), (weight.shape[1], weight.shape[2]), view.params)
+    return [((x.shape[0], *hw, weight.shape[0]), view.output().dtype)]
+
+
+@shape.of("depthwise_conv2d")
+def _depthwise_shape(view: OpView) -> list[tuple[Shape, str]]:
+    x, weight = view.input(0), view.input(1)
+    hw = window_output_hw((x.shape[1], x.shape[2]), (weight.shape[1], weight.shape[2]), view.params)
+    return [((x.shape[0], *hw, weight.shape[3]), view.output().dtype)]
+
+
+@shape.of("transpose_conv2d")
+def _transpose_shape(view: OpView) -> list[tuple[Shape, str]]:
+    x, weight = view.input(0), view.input(1)
+    return [((x.shape[0], *view.params.output_hw, weight.shape[0]), view.output().dtype)]
+
+
+@macs.of("conv2d")
+def _conv2d_macs(view: OpView) -> int:
+    return view.output().elements * math.prod(view.input(1).shape[1:])
+
+
+@macs.of("depthwise_conv2d")
+def _depthwise_macs(view: OpView) -> int:
+    return view.output().elements * math.prod(view.input(1).shape[1:3])
+
+
+@macs.of("transpose_conv2d")
+def _transpose_macs(view: OpView) -> int:
+    return view.input(0).elements * math.prod(view.input(1).shape[:3])
+
+
+@reference.of("conv2d")
+def _conv2d(view: OpView, x: Array, weight: Array, bias: Array | None = None) -> Array:
+    """Padding contributes real 0: integers are centred before they are padded."""
+    groups = view.params.groups
+    x, weight = centred(x, view.input(0)), centred(weight, view.input(1))
+    outputs, kernel_height, kernel_width, depth = weight.shape
+    output_hw = window_output_hw(x.shape[1:3], (kernel_height, kernel_width), view.params)
+    taps = windows(x, (kernel_height, kernel_width), output_hw, view.params)
+    pieces = []
+    for group in range(groups):
+        part = taps[:, :, :, group * depth : (group + 1) * depth]
+        columns = part.transpose(0, 1, 2, 4, 5, 3).reshape(-1, kernel_height * kernel_width * depth)
+        rows = weight[group * outputs // groups : (group + 1) * outputs // groups]
+        pieces.append(columns @ rows.reshape(len(rows), -1).T)
+    accumulator = np.concatenate(pieces, axis=1).reshape(x.shape[0], *output_hw, outputs)
+    return finish_accumulator(view, accumulator, bias)
+
+
+@reference.of("depthwise_conv2d")
+def _depthwise(view: OpView, x: Array, weight: Array, bias: Array | None = None) -> Array:
+    x, weight = centred(x, view.input(0)), centred(weight, view.input(1))
+    _, kernel_height, kernel_width, outputs = weight.shape
+    output_hw = window_output_hw(x.shape[1:3], (kernel_height, kernel_width), view.params)
+    taps = windows(x, (kernel_height, kernel_width), output_hw, view.params)
+    multiplier = outputs // x.shape[3]
+    accumulator = np.zeros((x.shape[0], *output_hw, x.shape[3], multiplier), x.dtype)
+    for ky in range(kernel_height):
+        for kx in range(kernel_width):
+            tap = weight[0, ky, kx].reshape(x.shape[3], multiplier)
+            accumulator += taps[..., ky, kx][..., None] * tap
+    return finish_accumulator(view, accumulator.reshape(x.shape[0], *output_hw, outputs), bias)
+
+
+@reference.of("transpose_conv2d")
+def _transpose(view: OpView, x: Array, weight: Array, bias: Array | None = None) -> Array:
+    p = view.params
+    x, weight = centred(x, view.input(0)), centred(weight, view.input(1))
+    batch, height, width, _ = x.shape
+    outputs, kernel_height, kernel_width, _ = weight.shape
+    (stride_y, stride_x), (dilation_y, dilation_x) = p.stride, p.dilation
+    top, left = p.padding[0], p.padding[2]
+    reach_y = (height - 1) * stride_y + (kernel_height - 1) * dilation_y + 1
+    reach_x = (width - 1) * stride_x + (kernel_width - 1) * dilation_x + 1
+    size = (max(reach_y, top + p.output_hw[0]), max(reach_x, left + p.output_hw[1]))
+    canvas = np.zeros((batch, *size, outputs), x.dtype)
+    for ky in range(kernel_height):
+        for kx in range(kernel_width):
+            y, first_x = ky * dilation_y, kx * dilation_x
+            rows = slice(y, y + (height - 1) * stride_y + 1, stride_y)
+            columns = slice(first_x, first_x + (width - 1) * stride_x + 1, stride_x)
+            canvas[:, rows, columns] += x @ weight[:, ky, kx].T
+    inner = canvas[:, top : top + p.output_hw[0], left : left + p.output_hw[1]]
+    return finish_accumulator(view, inner, bias)

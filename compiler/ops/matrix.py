@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from compiler.graph import NO_CLAMP
-from compiler.registry import classify, params
+import numpy as np
+
+from compiler.accumulate import centred, finish_accumulator, requantize_product
+from compiler.graph import NO_CLAMP, OpView, Shape
+from compiler.registry import classify, macs, params, reference, shape
+
+Array = np.ndarray
 
 
 @params.of("fully_connected")
@@ -31,3 +36,49 @@ class BatchMatmulParams:
 
 classify("fully_connected", "complex")
 classify("batch_matmul", "complex")
+
+
+@shape.of("fully_connected")
+def _fully_connected_shape(view: OpView) -> list[tuple[Shape, str]]:
+    x, weight = view.input(0), view.input(1)
+    outputs, depth = weight.shape
+    lead = x.shape[:-1] if view.params.keep_dims else (x.elements // depth,)
+    return [((*lead, outputs), view.output().dtype)]
+
+
+@shape.of("batch_matmul")
+def _batch_matmul_shape(view: OpView) -> list[tuple[Shape, str]]:
+    a, b = list(view.input(0).shape), list(view.input(1).shape)
+    if view.params.transpose_a:
+        a[-2:] = a[-1], a[-2]
+    if view.params.transpose_b:
+        b[-2:] = b[-1], b[-2]
+    batch = np.broadcast_shapes(tuple(a[:-2]), tuple(b[:-2]))
+    return [((*batch, a[-2], b[-1]), view.output().dtype)]
+
+
+@macs.of("fully_connected")
+def _fully_connected_macs(view: OpView) -> int:
+    return view.output().elements * view.input(1).shape[1]
+
+
+@macs.of("batch_matmul")
+def _batch_matmul_macs(view: OpView) -> int:
+    return view.output().elements * view.input(0).shape[-2 if view.params.transpose_a else -1]
+
+
+@reference.of("fully_connected")
+def _fully_connected(view: OpView, x: Array, weight: Array, bias: Array | None = None) -> Array:
+    x, weight = centred(x, view.input(0)), centred(weight, view.input(1))
+    accumulator = x.reshape(-1, weight.shape[1]) @ weight.T
+    return finish_accumulator(view, accumulator, bias).reshape(view.output().shape)
+
+
+@reference.of("batch_matmul")
+def _batch_matmul(view: OpView, a: Array, b: Array) -> Array:
+    a, b = centred(a, view.input(0)), centred(b, view.input(1))
+    if view.params.transpose_a:
+        a = a.swapaxes(-1, -2)
+    if view.params.transpose_b:
+        b = b.swapaxes(-1, -2)
+    return requantize_product(view, a @ b)

@@ -6,8 +6,13 @@ import math
 from dataclasses import dataclass
 from itertools import accumulate
 
+import numpy as np
+
 from compiler.graph import DTYPE_BYTES, OpView, Shape, Tensor
-from compiler.registry import Embedding, classify, embeddings, params
+from compiler.numerics import multiply_quantized, quantize_array, quantize_multiplier
+from compiler.registry import Embedding, classify, embeddings, params, reference, shape
+
+Array = np.ndarray
 
 
 @params.of("reshape")
@@ -162,3 +167,201 @@ def _slice_embeddings(view: OpView) -> list[Embedding]:
     strides = [math.prod(whole.shape[i + 1 :]) for i in range(len(whole.shape))]
     first = sum(begin * stride for begin, stride in zip(p.begin, strides, strict=True))
     return [Embedding(part.name, whole.name, first * DTYPE_BYTES[whole.dtype])]
+
+
+def _keep(view: OpView, *shapes: Shape) -> list[tuple[Shape, str]]:
+    return [(each, view.input(0).dtype) for each in shapes]
+
+
+@shape.of("reshape")
+def _reshape_shape(view: OpView) -> list[tuple[Shape, str]]:
+    return _keep(view, view.params.shape)
+
+
+@reference.of("reshape")
+def _reshape(view: OpView, x: Array) -> Array:
+    return x.reshape(view.params.shape)
+
+
+@shape.of("transpose")
+def _transpose_shape(view: OpView) -> list[tuple[Shape, str]]:
+    return _keep(view, tuple(view.input(0).shape[axis] for axis in view.params.permutation))
+
+
+@reference.of("transpose")
+def _transpose(view: OpView, x: Array) -> Array:
+    return x.transpose(view.params.permutation)
+
+
+@shape.of("pad")
+def _pad_shape(view: OpView) -> list[tuple[Shape, str]]:
+    p = view.params
+    sizes = zip(view.input(0).shape, p.before, p.after, strict=True)
+    return _keep(view, tuple(size + before + after for size, before, after in sizes))
+
+
+@reference.of("pad")
+def _pad(view: OpView, x: Array) -> Array:
+    p, output = view.params, view.output()
+    widths = list(zip(p.before, p.after, strict=True))
+    if p.mode != "constant":
+        return np.pad(x, widths, mode=p.mode)
+    return np.pad(x, widths, constant_values=pad_value(output, p.value))
+
+
+def pad_value(tensor: Tensor, value: float) -> float | int:
+    """What stands for real ``value`` in ``tensor``."""
+    if tensor.quant is None:
+        return value
+    return int(quantize_array(np.array(value), tensor.scale, tensor.zero_point, tensor.dtype))
+
+
+@shape.of("slice")
+def _slice_shape(view: OpView) -> list[tuple[Shape, str]]:
+    return _keep(view, view.params.size)
+
+
+@reference.of("slice")
+def _slice(view: OpView, x: Array) -> Array:
+    for axis, (begin, size, stride) in enumerate(
+        zip(view.params.begin, view.params.size, view.params.stride, strict=True)
+    ):
+        x = x.take(begin + stride * np.arange(size), axis=axis)
+    return x
+
+
+@shape.of("concat")
+def _concat_shape(view: OpView) -> list[tuple[Shape, str]]:
+    axis, result = view.params.axis, list(view.input(0).shape)
+    result[axis] = sum(t.shape[axis] for t in view.inputs if t is not None)
+    return _keep(view, tuple(result))
+
+
+@reference.of("concat")
+def _concat(view: OpView, *arrays: Array) -> Array:
+    output = view.output()
+    pieces = [
+        _rescaled(array, tensor, output)
+        for array, tensor in zip(arrays, view.inputs, strict=True)
+        if tensor is not None
+    ]
+    return np.concatenate(pieces, axis=view.params.axis)
+
+
+def _rescaled(values: Array, source: Tensor, output: Tensor) -> Array:
+    if source.quant == output.quant:
+        return values
+    mantissa, shift = quantize_multiplier(source.scale / output.scale)
+    value = multiply_quantized(values.astype(np.int64) - source.zero_point, mantissa, shift)
+    info = np.iinfo(output.dtype)
+    return np.clip(value + output.zero_point, info.min, info.max).astype(output.dtype)
+
+
+@shape.of("split")
+def _split_shape(view: OpView) -> list[tuple[Shape, str]]:
+    whole, axis = view.input(0).shape, view.params.axis
+    return _keep(view, *((*whole[:axis], n, *whole[axis + 1 :]) for n in view.params.sizes))
+
+
+@reference.of("split")
+def _split(view: OpView, x: Array) -> tuple[Array, ...]:
+    cuts = np.cumsum(view.params.sizes)[:-1]
+    return tuple(np.split(x, cuts, axis=view.params.axis))
+
+
+@shape.of("gather")
+def _gather_shape(view: OpView) -> list[tuple[Shape, str]]:
+    x, axis = view.input(0).shape, view.params.axis
+    return _keep(view, (*x[:axis], *view.input(1).shape, *x[axis + 1 :]))
+
+
+@reference.of("gather")
+def _gather(view: OpView, x: Array, indices: Array) -> Array:
+    return x.take(indices, axis=view.params.axis)
+
+
+@shape.of("tile")
+def _tile_shape(view: OpView) -> list[tuple[Shape, str]]:
+    pairs = zip(view.input(0).shape, view.params.repeats, strict=True)
+    return _keep(view, tuple(size * repeat for size, repeat in pairs))
+
+
+@reference.of("tile")
+def _tile(view: OpView, x: Array) -> Array:
+    return np.tile(x, view.params.repeats)
+
+
+@shape.of("broadcast_to")
+def _broadcast_shape(view: OpView) -> list[tuple[Shape, str]]:
+    return _keep(view, view.params.shape)
+
+
+@reference.of("broadcast_to")
+def _broadcast_to(view: OpView, x: Array) -> Array:
+    return np.broadcast_to(x, view.params.shape)
+
+
+@shape.of("depth_to_space")
+def _depth_to_space_shape(view: OpView) -> list[tuple[Shape, str]]:
+    n, h, w, c = view.input(0).shape
+    b = view.params.block
+    return _keep(view, (n, h * b, w * b, c // (b * b)))
+
+
+@reference.of("depth_to_space")
+def _depth_to_space(view: OpView, x: Array) -> Array:
+    n, h, w, c = x.shape
+    b, depth = view.params.block, c // view.params.block**2
+    if view.params.mode == "dcr":
+        blocks = x.reshape(n, h, w, b, b, depth).transpose(0, 1, 3, 2, 4, 5)
+    else:
+        blocks = x.reshape(n, h, w, depth, b, b).transpose(0, 1, 4, 2, 5, 3)
+    return blocks.reshape(n, h * b, w * b, depth)
+
+
+@shape.of("space_to_depth")
+def _space_to_depth_shape(view: OpView) -> list[tuple[Shape, str]]:
+    n, h, w, c = view.input(0).shape
+    b = view.params.block
+    return _keep(view, (n, h // b, w // b, c * b * b))
+
+
+@reference.of("space_to_depth")
+def _space_to_depth(view: OpView, x: Array) -> Array:
+    n, h, w, c = x.shape
+    b = view.params.block
+    blocks = x.reshape(n, h // b, b, w // b, b, c)
+    order = (0, 1, 3, 2, 4, 5) if view.params.mode == "dcr" else (0, 1, 3, 5, 2, 4)
+    return blocks.transpose(order).reshape(n, h // b, w // b, b * b * c)
+
+
+@shape.of("resize_nearest", "resize_bilinear")
+def _resize_shape(view: OpView) -> list[tuple[Shape, str]]:
+    x = view.input(0)
+    return [((x.shape[0], *view.params.output_hw, x.shape[3]), x.dtype)]
+
+
+def resize_scale(input_size: int, output_size: int, align_corners: bool) -> np.float32:
+    """Input pixels per output pixel."""
+    if align_corners and output_size > 1:
+        return np.float32(input_size - 1) / np.float32(output_size - 1)
+    return np.float32(input_size) / np.float32(output_size)
+
+
+def nearest_indices(input_size: int, output_size: int, params: ResizeParams) -> Array:
+    """The input row (or column) that each output row takes."""
+    scale = resize_scale(input_size, output_size, params.align_corners)
+    position = np.arange(output_size, dtype=np.float32)
+    if params.half_pixel_centers:
+        position = position + np.float32(0.5)
+    scaled = position * scale
+    index = np.floor(scaled + np.float32(0.5)) if params.align_corners else np.floor(scaled)
+    return np.clip(index, 0, input_size - 1).astype(np.int64)
+
+
+@reference.of("resize_nearest")
+def _resize_nearest(view: OpView, x: Array) -> Array:
+    p = view.params
+    rows = nearest_indices(x.shape[1], p.output_hw[0], p)
+    columns = nearest_indices(x.shape[2], p.output_hw[1], p)
+    return x[:, rows][:, :, columns]

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from compiler.registry import classify, params
+import numpy as np
+
+from compiler.graph import OpView, Shape
+from compiler.numerics import (
+    dequantize_array,
+    multiply_quantized,
+    quantize_array,
+    quantize_multiplier,
+)
+from compiler.registry import classify, params, reference, shape
+
+Array = np.ndarray
 
 
 @params.of("quantize", "dequantize", "requantize")
@@ -15,3 +26,30 @@ class QuantizeParams:
 
 for _kind in ("quantize", "dequantize", "requantize"):
     classify(_kind, "elementwise")
+
+
+@shape.of("quantize", "requantize", "dequantize")
+def _same_shape(view: OpView) -> list[tuple[Shape, str]]:
+    return [(view.input(0).shape, view.output().dtype)]
+
+
+@reference.of("quantize")
+def _quantize(view: OpView, x: Array) -> Array:
+    output = view.output()
+    return quantize_array(x, output.scale, output.zero_point, output.dtype)
+
+
+@reference.of("dequantize")
+def _dequantize(view: OpView, x: Array) -> Array:
+    if view.input(0).quant is None:  # float16
+        return x.astype(view.output().dtype)
+    return dequantize_array(x, view.input(0)).astype(view.output().dtype)
+
+
+@reference.of("requantize")
+def _requantize(view: OpView, x: Array) -> Array:
+    source, output = view.input(0), view.output()
+    mantissa, shift = quantize_multiplier(source.scale / output.scale)
+    value = multiply_quantized(x.astype(np.int64) - source.zero_point, mantissa, shift)
+    info = np.iinfo(output.dtype)
+    return np.clip(value + output.zero_point, info.min, info.max).astype(output.dtype)

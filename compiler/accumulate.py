@@ -1,0 +1,51 @@
+"""From operands to accumulators and from those to outputs, for products of any shape."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from compiler.graph import NO_CLAMP, OpView, Tensor
+from compiler.numerics import requantize
+
+Array = np.ndarray
+
+
+def centred(values: Array, tensor: Tensor) -> Array:
+    """Reals in float32; integers less their zero point in float64, whose sums stay exact."""
+    if tensor.quant is None:
+        return values.astype(np.float32)
+    return values.astype(np.float64) - tensor.zero_point
+
+
+def _scales(view: OpView, channels: int) -> Array:
+    """Input scale * weight scale / output scale, per output channel, in float64."""
+    quant = view.input(1).quant
+    assert quant is not None
+    weight = np.broadcast_to(np.array(quant.scale, np.float64), (channels,))
+    return view.input(0).scale * weight / view.output().scale
+
+
+def requantize_product(view: OpView, accumulator: Array) -> Array:
+    """A product of two activations, as what the output tensor holds."""
+    output = view.output()
+    if output.quant is None:
+        return accumulator.astype(output.dtype)
+    scales = np.array([view.input(0).scale * view.input(1).scale / output.scale])
+    return requantize(accumulator.astype(np.int64), scales, output, NO_CLAMP, view.numerics)
+
+
+def finish_accumulator(view: OpView, accumulator: Array, bias: Array | None) -> Array:
+    """Add the bias (along the last axis) and become what the output tensor holds.
+
+    ``accumulator`` is float64 holding exact integers where the output is quantized.
+    """
+    output = view.output()
+    if output.quant is None:
+        total = accumulator if bias is None else accumulator + bias
+        low, high = view.params.clamp
+        return np.clip(total, low, high).astype(output.dtype)
+    total = accumulator.astype(np.int64)
+    if bias is not None:
+        total = total + bias.astype(np.int64)
+    scales = _scales(view, total.shape[-1])
+    return requantize(total, scales, output, view.params.clamp, view.numerics)
