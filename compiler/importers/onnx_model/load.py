@@ -7,11 +7,13 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import onnx
+import onnx.version_converter
 from google.protobuf.message import DecodeError, Message
 
 from compiler.errors import ModelError
 
 OLDEST_OPSET = 7  # before it broadcasting was an attribute
+CONVERTED_OPSET = 13
 
 
 def load_model(path: Path) -> onnx.ModelProto:
@@ -24,19 +26,27 @@ def load_model(path: Path) -> onnx.ModelProto:
         raise ModelError(f"'{path}': cannot be read: {error}") from error
     if not model.opset_import or not model.graph.output or _has_unknown_fields(model):
         raise ModelError(f"'{path}': not an ONNX file, or cut short; export the model again")
-    return model
+    return modern(model, path)
 
 
-def opset_of(model: onnx.ModelProto, path: Path) -> int:
-    """Version of the standard operators; raises ModelError below OLDEST_OPSET."""
-    versions = {entry.domain: int(entry.version) for entry in model.opset_import}
-    version = versions.get("", versions.get("ai.onnx", onnx.defs.onnx_opset_version()))
-    if version < OLDEST_OPSET:
+def modern(model: onnx.ModelProto, path: Path) -> onnx.ModelProto:
+    """The model, converted if its opset is older than OLDEST_OPSET. Raises ModelError."""
+    version = opset_of(model)
+    if version >= OLDEST_OPSET:
+        return model
+    try:
+        return onnx.version_converter.convert_version(model, CONVERTED_OPSET)
+    except RuntimeError as error:
         raise ModelError(
-            f"'{path}': opset {version} is older than {OLDEST_OPSET}; convert the file with "
-            f"onnx.version_converter"
-        )
-    return version
+            f"'{path}': opset {version} is older than {OLDEST_OPSET} and cannot be converted "
+            f"({error}); export the model again"
+        ) from error
+
+
+def opset_of(model: onnx.ModelProto) -> int:
+    """Version of the standard operators."""
+    versions = {entry.domain: int(entry.version) for entry in model.opset_import}
+    return versions.get("", versions.get("ai.onnx", onnx.defs.onnx_opset_version()))
 
 
 def _has_unknown_fields(model: Message) -> bool:

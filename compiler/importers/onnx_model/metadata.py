@@ -6,10 +6,25 @@ from collections.abc import Sequence
 
 import onnx
 
-from compiler.errors import ModelError
+from compiler.errors import ModelError, UnsupportedError
 from compiler.graph import Preprocessing, Shape
 
+#: ONNX's names of the element types that Kiln has, and numpy's.
+DTYPES = {
+    "FLOAT": "float32", "FLOAT16": "float16", "DOUBLE": "float64", "INT8": "int8",
+    "UINT8": "uint8", "INT16": "int16", "UINT16": "uint16", "INT32": "int32", "UINT32": "uint32",
+    "INT64": "int64", "UINT64": "uint64", "BOOL": "bool",
+}  # fmt: skip
+
 Dimension = onnx.TensorShapeProto.Dimension
+
+
+def dtype_of(element_type: int) -> str:
+    """The dtype of an ONNX element type; raises UnsupportedError for one that Kiln lacks."""
+    name = onnx.TensorProto.DataType.Name(element_type)
+    if name not in DTYPES:
+        raise UnsupportedError(f"elements of type {name}; convert the model to FLOAT")
+    return DTYPES[name]
 
 
 def bound_shape(name: str, tensor: onnx.TypeProto.Tensor, given: Shape | None) -> Shape:

@@ -132,10 +132,6 @@ class Node:
         rank = self.rank() if rank is None else rank
         return tuple(normal_axis(axis, rank) for axis in axes)
 
-    def wants(self, index: int) -> bool:
-        """Whether output ``index`` has a name in the file."""
-        return index < len(self.proto.output) and bool(self.proto.output[index])
-
 
 def normal_axis(axis: int, rank: int) -> int:
     """``axis`` counted from the front; raises ModelError outside [-rank, rank)."""

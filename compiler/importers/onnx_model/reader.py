@@ -15,7 +15,7 @@ from compiler.graph import DTYPE_BYTES, Graph, Shape, Tensor
 from compiler.importers.onnx_model.builder import Builder
 from compiler.importers.onnx_model.fold import fold
 from compiler.importers.onnx_model.load import label, load_model, opset_of, ordered
-from compiler.importers.onnx_model.metadata import bound_shape, labels, preprocessing
+from compiler.importers.onnx_model.metadata import bound_shape, dtype_of, labels, preprocessing
 from compiler.importers.onnx_model.node import Node, reader_of
 from compiler.ops.movement import ReshapeParams
 from compiler.passes.layout import sink_transposes
@@ -46,10 +46,11 @@ class _Reading:
     shapes: dict[str, Shape]
     values: dict[str, str] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
+    absent: dict[str, onnx.NodeProto] = field(default_factory=dict)  # outputs no reader makes
 
     def __post_init__(self) -> None:
         proto = self.model.graph
-        self.opset = opset_of(self.model, self.path)
+        self.opset = opset_of(self.model)
         self.opsets = {entry.domain: int(entry.version) for entry in self.model.opset_import}
         names = {name for node in proto.node for name in (*node.input, *node.output)}
         names.update(value.name for value in (*proto.input, *proto.output))
@@ -65,6 +66,9 @@ class _Reading:
                 self._input(value)
         for node in ordered(proto.node):
             self._node(node)
+        for value in proto.output:
+            if value.name in self.absent:
+                self._fail(self.absent[value.name], f"its output '{value.name}' is not computed")
         if self.failures:
             count = len(self.failures)
             raise UnsupportedError(
@@ -98,16 +102,16 @@ class _Reading:
             raise UnsupportedError(f"'{self.path}': input '{value.name}' is not a tensor")
         tensor = value.type.tensor_type
         shape = bound_shape(value.name, tensor, self.shapes.get(value.name))
-        dtype = onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type).name
-        if dtype not in DTYPE_BYTES:
-            raise UnsupportedError(f"'{self.path}': input '{value.name}' is of type {dtype}")
+        dtype = dtype_of(tensor.elem_type)
         self.values[value.name] = self.build.add(Tensor(value.name, shape, dtype))
 
     def _node(self, proto: onnx.NodeProto) -> None:
         reader = reader_of(proto)
         missing = [name for name in proto.input if name and name not in self.values]
         for name in missing:
-            if not self.failures:
+            if name in self.absent:
+                self._fail(self.absent[name], f"its output '{name}' is used but not computed")
+            elif not self.failures:
                 raise ModelError(f"node '{label(proto)}' reads '{name}', which nothing produces")
         if missing:  # behind a failure that is already listed
             if reader is None:
@@ -131,12 +135,7 @@ class _Reading:
         for name, tensor in zip(proto.output, outputs, strict=False):
             if name:
                 self.values[name] = tensor
-        self._check_outputs(proto)
-
-    def _check_outputs(self, proto: onnx.NodeProto) -> None:
-        for name in proto.output:
-            if name and name not in self.values:
-                self._fail(proto, f"output '{name}' is not supported")
+        self.absent.update({n: proto for n in proto.output if n and n not in self.values})
 
     def _fail(self, proto: onnx.NodeProto, why: str) -> None:
         domain = f"{proto.domain}." if proto.domain else ""

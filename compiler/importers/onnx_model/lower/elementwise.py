@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from compiler.errors import UnsupportedError
+from compiler.importers.onnx_model.metadata import dtype_of
 from compiler.importers.onnx_model.node import Node, reads
 from compiler.ops.elementwise import (
     CastParams,
@@ -160,9 +159,7 @@ def where(node: Node) -> str:
 
 @reads("Cast")
 def cast(node: Node) -> str:
-    import onnx
-
-    dtype = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(node.required("to"))).name
+    dtype = dtype_of(node.required("to"))
     if dtype == node.dtype():
         return node.input()
     return node.build.emit("cast", node.input(), params=CastParams(dtype))

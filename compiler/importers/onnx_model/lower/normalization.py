@@ -19,7 +19,7 @@ def _per_channel(node: Node, name: str, rank: int) -> str:
 
 @reads("BatchNormalization")
 def batch_normalization(node: Node) -> str:
-    if node.attribute("training_mode", 0) or any(node.wants(i) for i in range(1, 5)):
+    if node.attribute("training_mode", 0):
         raise UnsupportedError("training mode; export the model for inference")
     parts = [node.constant(i, "statistics").astype(np.float64) for i in range(1, 5)]
     gamma, beta, mean, variance = parts
@@ -32,23 +32,26 @@ def batch_normalization(node: Node) -> str:
     return build.emit("add", build.emit("mul", node.input(), constants[0]), constants[1])
 
 
-def _normalized(node: Node, x: str, axes: Sequence[int], epsilon: float) -> str:
-    """(x - mean) / sqrt(variance + epsilon) over ``axes``."""
+def _statistics(node: Node, x: str, axes: Sequence[int], epsilon: float) -> tuple[str, str, str]:
+    """((x - mean) * inverse, mean, inverse), inverse = 1 / sqrt(variance + epsilon)."""
     build, params = node.build, ReduceParams(tuple(axes), keep_dims=True)
-    centred = build.emit("sub", x, build.emit("mean", x, params=params))
+    mean = build.emit("mean", x, params=params)
+    centred = build.emit("sub", x, mean)
     variance = build.emit("mean", build.emit("square", centred), params=params)
-    deviation = build.emit("rsqrt", build.emit("add", variance, build.like(x, epsilon)))
-    return build.emit("mul", centred, deviation)
+    inverse = build.emit("rsqrt", build.emit("add", variance, build.like(x, epsilon)))
+    return build.emit("mul", centred, inverse), mean, inverse
+
+
+def _normalized(node: Node, x: str, axes: Sequence[int], epsilon: float) -> str:
+    return _statistics(node, x, axes, epsilon)[0]
 
 
 @reads("LayerNormalization")
-def layer_normalization(node: Node) -> str:
-    if node.wants(1) or node.wants(2):
-        raise UnsupportedError("outputs 'Mean' and 'InvStdDev'; only the first is known")
-    axes = range(node.axis(-1), node.rank())
-    y = _normalized(node, node.input(), axes, float(node.attribute("epsilon", 1e-5)))
+def layer_normalization(node: Node) -> tuple[str, str, str]:
+    axes, epsilon = range(node.axis(-1), node.rank()), float(node.attribute("epsilon", 1e-5))
+    y, mean, inverse = _statistics(node, node.input(), axes, epsilon)
     y = node.build.emit("mul", y, node.input(1))
-    return node.build.emit("add", y, node.input(2)) if node.has(2) else y
+    return (node.build.emit("add", y, node.input(2)) if node.has(2) else y), mean, inverse
 
 
 @reads("InstanceNormalization")

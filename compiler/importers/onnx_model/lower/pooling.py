@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from compiler.errors import UnsupportedError
 from compiler.importers.onnx_model.node import Node, reads
 from compiler.importers.onnx_model.windows import Window, from_image, read_window, to_image
 from compiler.ops.movement import PadParams
@@ -20,8 +19,6 @@ def _params(window: Window, count_include_pad: bool = False) -> PoolParams:
 
 @reads("MaxPool")
 def max_pool(node: Node) -> str:
-    if node.wants(1):
-        raise UnsupportedError("output 'Indices'; only the values are known")
     window = read_window(
         node, node.required("kernel_shape"), bool(node.attribute("ceil_mode", 0))
     )
@@ -41,9 +38,9 @@ def average_pool(node: Node) -> str:
     window = read_window(node, kernel, bool(node.attribute("ceil_mode", 0)))
     x = to_image(node.build, node.input())
     if counted and window.padding != declared.padding:
-        top, bottom, left, right = declared.padding
-        before, after = (0, top, left, 0), (0, bottom, right, 0)
-        x = node.build.emit("pad", x, params=PadParams(before, after))
+        both = zip(declared.padding, window.padding, strict=True)
+        top, bottom, left, right = (min(pair) for pair in both)
+        x = node.build.emit("pad", x, params=PadParams((0, top, left, 0), (0, bottom, right, 0)))
         excess = (0, window.padding[1] - bottom, 0, window.padding[3] - right)
         window, counted = replace(window, padding=excess), False
     y = node.build.emit("average_pool2d", x, params=_params(window, counted))

@@ -29,10 +29,8 @@ def identity(node: Node) -> str:
 
 @reads("Dropout")
 def dropout(node: Node) -> str:
-    """The identity, as it is for inference."""
+    """The identity, as it is for inference; the mask is not computed."""
     training = node.data(2)
     if node.has(2) and (training is None or bool(training)):
         raise UnsupportedError("training mode; export the model for inference")
-    if node.wants(1):
-        raise UnsupportedError("output 'mask'; only the first is known")
     return node.input()
