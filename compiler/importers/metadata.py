@@ -49,7 +49,7 @@ def read_metadata(graph: Graph, metadata: bytes, file: bytes) -> Graph:
         raise
     except Exception as error:
         raise ModelError(
-            f"model '{graph.name}': its metadata is damaged ({type(error).__name__}); write it again"
+            f"model '{graph.name}': its metadata is damaged ({error}); write it again"
         ) from error
 
 

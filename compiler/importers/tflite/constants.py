@@ -32,7 +32,8 @@ def constant_data(
     if dtype not in DTYPE_BYTES:
         return None
     _require(name, raw.size, math.prod(shape) * DTYPE_BYTES[dtype])
-    return np.ascontiguousarray(raw).view(np.dtype(dtype).newbyteorder("<")).reshape(shape)
+    values: np.ndarray = np.ascontiguousarray(raw).view(dtype)
+    return values.reshape(shape)
 
 
 def _require(name: str, size: int, expected: int) -> None:

@@ -37,7 +37,7 @@ def zeros_like(node: Node) -> None:
 
 @reads("RANGE")
 def number_range(node: Node) -> None:
-    start, limit, delta = (node.array(i, "bound").reshape(()) for i in range(3))
+    start, limit, delta = (node.array(i, "bound").item() for i in range(3))
     if delta == 0 or abs((limit - start) / delta) > ELEMENT_LIMIT:
         raise UnsupportedError(f"a range from {start} to {limit} by {delta} is too long")
     node.result(np.arange(start, limit, delta))
