@@ -8,8 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from kiln_targets.simd.isa import Isa
 from kiln_targets.simd.packing import (
+    bias_of,
     folded_bias,
     pack_runs,
+    pad_axis,
     requantization,
     requantizes_exactly,
 )
@@ -212,11 +214,33 @@ class Int8Convolution(SimdConvolution):
         return self.isa.int8_macs
 
 
+class FloatConvolution(SimdConvolution):
+    step = 1
+    element_bytes = 4
+    struct = "simd_conv2d_float32_shape"
+
+    def number_fields(self, view: OpView) -> dict[str, Field]:
+        return clamp_fields(view, view.params.clamp)
+
+    def constants(self, view: OpView, runs: np.ndarray) -> tuple[Constant, ...]:
+        isa = self.isa
+        bias = pad_axis(bias_of(view, runs.shape[0]).astype(np.float32), 0, isa.lanes)
+        return (
+            Constant(pack_runs(runs, isa.lanes, isa.float_columns, self.step), "weights"),
+            Constant(bias, "bias"),
+        )
+
+    def macs_per_cycle(self) -> float:
+        return self.isa.float_macs
+
+
 def register(isa: Isa) -> None:
     """conv2d and fully_connected of ``isa.target``, direct and staged."""
     for op in ("conv2d", "fully_connected"):
         for direct in (True, False):
             _register(Int8Convolution, isa, op, "int8", direct)
+    for op, direct in (("conv2d", True), ("conv2d", False), ("fully_connected", True)):
+        _register(FloatConvolution, isa, op, "float32", direct)
 
 
 def _register(

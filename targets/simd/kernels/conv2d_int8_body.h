@@ -15,6 +15,7 @@ KILN_INLINE void TILE(finish)(const struct TILE_SHAPE *s, struct TILE(operands) 
                               SIMD(i32) * sums, int32_t columns, int32_t channel, int8_t *to,
                               int32_t valid) {
     const int32_t padded = (s->output_channels + SIMD_LANES - 1) / SIMD_LANES * SIMD_LANES;
+    SIMD_UNROLL
     for (int32_t c = 0; c < columns; c++) {
         if (s->rounding == KILN_ROUND_FAST) {
             const float *scale = (const float *)operands.scale + channel + c * SIMD_LANES;
@@ -40,27 +41,33 @@ KILN_INLINE void TILE(tile)(const struct TILE_SHAPE *s, struct TILE(operands) op
     const int32_t runs = s->dilation_x == 1 ? 1 : s->kernel_width;
     const int32_t steps = TILE(run_steps)(s), narrow = s->narrow_weights;
     const int8_t *weights = operands.weights;
+    SIMD_UNROLL
     for (int32_t c = 0; c < columns; c++) {
         SIMD(i32) bias = SIMD(load_i32)((const int32_t *)operands.bias + channel + c * SIMD_LANES);
+        SIMD_UNROLL
         for (int32_t r = 0; r < rows; r++) sums[r][c] = bias;
     }
     for (int32_t ky = 0; ky < s->kernel_height; ky++) {
         for (int32_t run = 0; run < runs; run++) {
             const int8_t *x = from + ky * s->dilation_y * pitch +
                               run * s->dilation_x * s->input_channels;
-#pragma GCC unroll 1
+            SIMD_NO_UNROLL
             for (int32_t k = 0; k < steps; k++, x += 4, weights += columns * SIMD_LANES * 4) {
                 SIMD(weights) w[TILE_COLUMNS];
+                SIMD_UNROLL
                 for (int32_t c = 0; c < columns; c++)
                     w[c] = SIMD(load_weights)(weights + c * SIMD_LANES * 4, narrow);
+                SIMD_UNROLL
                 for (int32_t r = 0; r < rows; r++) {
                     SIMD(quad) quad = SIMD(broadcast_quad)(x + r * step_in, narrow);
+                    SIMD_UNROLL
                     for (int32_t c = 0; c < columns; c++)
                         sums[r][c] = SIMD(dot)(sums[r][c], quad, w[c], narrow);
                 }
             }
         }
     }
+    SIMD_UNROLL
     for (int32_t r = 0; r < rows; r++)
         TILE(finish)(s, operands, sums[r], columns, channel, to + r * s->output_channels, valid);
 }

@@ -63,9 +63,8 @@ KILN_INLINE void TILE(span)(const struct TILE_SHAPE *s, struct TILE(operands) op
 /* All pixels of a block for the channels from `channel` on, `columns` vectors of them. */
 KILN_INLINE void TILE(channels)(const struct TILE_SHAPE *s, struct TILE(operands) operands,
                                 int32_t columns, const TILE_ELEMENT *from, int32_t pitch,
-                                int32_t rows, int32_t pixels, int32_t channel, TILE_ELEMENT *to) {
-    const int32_t left = s->output_channels - channel;
-    const int32_t valid = left < columns * SIMD_LANES ? left : columns * SIMD_LANES;
+                                int32_t rows, int32_t pixels, int32_t channel, int32_t valid,
+                                TILE_ELEMENT *to) {
     operands.weights += (size_t)channel * (size_t)TILE(depth)(s);
     for (int32_t y = 0; y < rows; y++) {
         TILE(span)
@@ -80,17 +79,18 @@ KILN_INLINE void TILE(block)(const struct TILE_SHAPE *s, struct TILE(operands) o
     const int32_t width = TILE_COLUMNS * SIMD_LANES;
     const int32_t whole = s->output_channels / width * width;
     for (int32_t channel = 0; channel < whole; channel += width)
-        TILE(channels)(s, operands, TILE_COLUMNS, from, pitch, rows, pixels, channel, to);
-    switch ((s->output_channels - whole + SIMD_LANES - 1) / SIMD_LANES) {
-    case 1: TILE(channels)(s, operands, 1, from, pitch, rows, pixels, whole, to); break;
+        TILE(channels)(s, operands, TILE_COLUMNS, from, pitch, rows, pixels, channel, width, to);
+    const int32_t rest = s->output_channels - whole;
+    switch ((rest + SIMD_LANES - 1) / SIMD_LANES) {
+    case 1: TILE(channels)(s, operands, 1, from, pitch, rows, pixels, whole, rest, to); break;
 #if TILE_COLUMNS > 1
-    case 2: TILE(channels)(s, operands, 2, from, pitch, rows, pixels, whole, to); break;
+    case 2: TILE(channels)(s, operands, 2, from, pitch, rows, pixels, whole, rest, to); break;
 #endif
 #if TILE_COLUMNS > 2
-    case 3: TILE(channels)(s, operands, 3, from, pitch, rows, pixels, whole, to); break;
+    case 3: TILE(channels)(s, operands, 3, from, pitch, rows, pixels, whole, rest, to); break;
 #endif
 #if TILE_COLUMNS > 3
-    case 4: TILE(channels)(s, operands, 4, from, pitch, rows, pixels, whole, to); break;
+    case 4: TILE(channels)(s, operands, 4, from, pitch, rows, pixels, whole, rest, to); break;
 #endif
     default: break;
     }

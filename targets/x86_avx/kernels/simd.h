@@ -51,7 +51,10 @@ KILN_INLINE avx2_i32 avx2_dot(avx2_i32 sum, avx2_quad quad, avx2_weights weights
     if (narrow) {
         __m256i signed_weights = _mm256_sign_epi8(weights.first, quad.first);
         __m256i pairs = _mm256_maddubs_epi16(quad.second, signed_weights);
-        return _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+        pairs = _mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
+        sum = _mm256_add_epi32(sum, pairs);
+        __asm__("" : "+x"(sum)); /* one register for the sum, before and after */
+        return sum;
     }
     sum = _mm256_add_epi32(sum, _mm256_madd_epi16(quad.first, weights.first));
     return _mm256_add_epi32(sum, _mm256_madd_epi16(quad.second, weights.second));
@@ -121,8 +124,16 @@ KILN_INLINE avx2_f32 avx2_multiply_add(avx2_f32 sum, avx2_f32 a, avx2_f32 b) {
     return _mm256_fmadd_ps(a, b, sum);
 }
 
-KILN_INLINE avx2_f32 avx2_clamp_f32(avx2_f32 value, float low, float high) {
-    return _mm256_min_ps(_mm256_max_ps(value, _mm256_set1_ps(low)), _mm256_set1_ps(high));
+/* `value` in every lane, computed here and not earlier: a compiler that takes it out of a loop
+ * would have to spill a register of a tile. */
+KILN_INLINE avx2_f32 avx2_set_f32(float value) {
+    __m256 lanes = _mm256_set1_ps(value);
+    __asm__ volatile("" : "+x"(lanes));
+    return lanes;
+}
+
+KILN_INLINE avx2_f32 avx2_clamp_f32(avx2_f32 value, avx2_f32 low, avx2_f32 high) {
+    return _mm256_min_ps(_mm256_max_ps(value, low), high);
 }
 
 /* The first `count` (1..8) lanes. */
