@@ -6,6 +6,7 @@ import numpy as np
 
 from compiler.graph import NO_CLAMP, OpView, Tensor
 from compiler.numerics import requantize
+from compiler.registry import rounding
 
 Array = np.ndarray
 
@@ -17,12 +18,17 @@ def centred(values: Array, tensor: Tensor) -> Array:
     return values.astype(np.float64) - tensor.zero_point
 
 
-def _scales(view: OpView, channels: int) -> Array:
-    """Input scale * weight scale / output scale, per output channel, in float64."""
+def accumulator_scales(view: OpView, channels: int) -> Array:
+    """Input scale * weight scale / output scale, per output channel, in float64.
+
+    Per tensor, TFLite multiplies the first two in float32.
+    """
     quant = view.input(1).quant
     assert quant is not None
-    weight = np.broadcast_to(np.array(quant.scale, np.float64), (channels,))
-    return view.input(0).scale * weight / view.output().scale
+    if not quant.per_channel:
+        product = np.float32(view.input(0).scale) * np.float32(quant.scale[0])
+        return np.full(channels, float(product) / view.output().scale)
+    return view.input(0).scale * np.array(quant.scale, np.float64) / view.output().scale
 
 
 def requantize_product(view: OpView, accumulator: Array) -> Array:
@@ -47,5 +53,6 @@ def finish_accumulator(view: OpView, accumulator: Array, bias: Array | None) -> 
     total = accumulator.astype(np.int64)
     if bias is not None:
         total = total + bias.astype(np.int64)
-    scales = _scales(view, total.shape[-1])
-    return requantize(total, scales, output, view.params.clamp, view.numerics)
+    scales = accumulator_scales(view, total.shape[-1])
+    single = rounding.get(view.op.kind) == "single"
+    return requantize(total, scales, output, view.params.clamp, view.numerics, single=single)

@@ -65,6 +65,13 @@ def multiply_quantized(value: Array, mantissa: Array | int, shift: Array | int) 
     return rounding_shift_right(doubling_high_multiply(shifted, mantissa), right)
 
 
+def multiply_single(value: Array, mantissa: Array | int, shift: Array | int) -> Array:
+    """value * mantissa * 2^(shift - 31), rounded once, half up."""
+    right = 31 - np.asarray(shift, np.int64)
+    product = np.asarray(value, np.int64) * mantissa
+    return (product + (np.int64(1) << (right - 1))) >> right
+
+
 def clamp_limits(tensor: Tensor, clamp: tuple[float, float]) -> tuple[int, int]:
     """The integers of ``tensor`` that a clamp in real units allows, as TFLite computes them."""
     info = np.iinfo(tensor.dtype)
@@ -91,9 +98,18 @@ def divide_half_away(total: Array, count: Array | int) -> Array:
 
 
 def requantize(
-    accumulator: Array, scales: Array, output: Tensor, clamp: tuple[float, float], numerics: str
+    accumulator: Array,
+    scales: Array,
+    output: Tensor,
+    clamp: tuple[float, float],
+    numerics: str,
+    *,
+    single: bool = False,
 ) -> Array:
-    """An accumulator (channels last) as integers of ``output``; ``scales`` real, per channel."""
+    """An accumulator (channels last) as integers of ``output``; ``scales`` real, per channel.
+
+    ``single``: numerics ``tflite`` rounds once, not twice, here.
+    """
     low, high = clamp_limits(output, clamp)
     if numerics == "fast":
         product = accumulator.astype(np.float32) * scales.astype(np.float32)
@@ -101,7 +117,8 @@ def requantize(
                                 np.float32(high - output.zero_point))).astype(np.int64)  # fmt: skip
     else:
         mantissa, shift = quantize_multipliers(scales)
-        value = multiply_quantized(accumulator, mantissa, shift)
+        multiply = multiply_single if single else multiply_quantized
+        value = multiply(accumulator, mantissa, shift)
     return np.clip(value + output.zero_point, low, high).astype(output.dtype)
 
 

@@ -83,6 +83,10 @@ quantize: Attribute[Callable[..., Any]] = Attribute("quantize")
 #: (same bytes, another shape), "movement" (copies elements), "opaque".
 op_class: Attribute[str] = Attribute("op_class")
 
+#: How numerics ``tflite`` rounds the operator's accumulator: "double" (the default: high multiply,
+#: then shift) or "single" (one rounding of the 64-bit product).
+rounding: Attribute[str] = Attribute("rounding")
+
 #: ``macs(view) -> int``: multiply-accumulates of one run; 0 where absent.
 macs: Attribute[Callable[[OpView], int]] = Attribute("macs")
 

@@ -16,7 +16,7 @@
 #define KILN_INLINE static inline __attribute__((always_inline, unused))
 
 /* How an accumulator becomes an output integer: see "Numerics" in DESIGN.md. */
-enum kiln_rounding { KILN_ROUND_TFLITE = 0, KILN_ROUND_FAST = 1 };
+enum kiln_rounding { KILN_ROUND_TFLITE = 0, KILN_ROUND_FAST = 1, KILN_ROUND_SINGLE = 2 };
 
 KILN_INLINE int32_t kiln_clamp(int32_t value, int32_t low, int32_t high) {
     return value < low ? low : value > high ? high : value;
@@ -46,6 +46,12 @@ KILN_INLINE int32_t kiln_multiply_quantized(int32_t value, int32_t multiplier, i
     return kiln_rounding_shift_right(kiln_doubling_high_multiply(shifted, multiplier), right);
 }
 
+/* value * multiplier / 2^31 * 2^shift rounded once, half up, as TFLite's fully connected does. */
+KILN_INLINE int32_t kiln_multiply_single(int32_t value, int32_t multiplier, int32_t shift) {
+    int32_t right = 31 - shift;
+    return (int32_t)(((int64_t)value * multiplier + ((int64_t)1 << (right - 1))) >> right);
+}
+
 /* The nearest integer to value (ties to even) for |value| < 2^22. */
 KILN_INLINE int32_t kiln_round_to_even(float value) {
     union { float f; int32_t i; } bits;
@@ -65,6 +71,7 @@ KILN_INLINE int32_t kiln_requantize_fast(int32_t accumulator, float scale, int32
 /* Output channel `channel` of an accumulator. `constants` is what rounding asks for:
  *
  *     KILN_ROUND_TFLITE   int32 multiplier[channels], int32 shift[channels]
+ *     KILN_ROUND_SINGLE   the same
  *     KILN_ROUND_FAST     float scale[channels]
  */
 KILN_INLINE int32_t kiln_requantize(int32_t accumulator, const void *constants, int32_t channel,
@@ -75,7 +82,10 @@ KILN_INLINE int32_t kiln_requantize(int32_t accumulator, const void *constants, 
                                     zero_point);
     const int32_t *multiplier = (const int32_t *)constants;
     const int32_t *shift = multiplier + channels;
-    int32_t value = kiln_multiply_quantized(accumulator, multiplier[channel], shift[channel]);
+    int32_t value =
+        rounding == KILN_ROUND_SINGLE
+            ? kiln_multiply_single(accumulator, multiplier[channel], shift[channel])
+            : kiln_multiply_quantized(accumulator, multiplier[channel], shift[channel]);
     return kiln_clamp(value, low - zero_point, high - zero_point) + zero_point;
 }
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from compiler.accumulate import centred, finish_accumulator, requantize_product
 from compiler.graph import NO_CLAMP, OpView, Shape
-from compiler.registry import classify, macs, params, reference, shape
+from compiler.registry import classify, macs, params, reference, rounding, shape
 
 Array = np.ndarray
 
@@ -35,6 +35,7 @@ class BatchMatmulParams:
 
 
 classify("fully_connected", "complex")
+rounding.of("fully_connected")("single")
 classify("batch_matmul", "complex")
 
 

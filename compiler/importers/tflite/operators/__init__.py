@@ -1,1 +1,0 @@
-"""Lowering functions by operator family; a new file here is found by itself."""
