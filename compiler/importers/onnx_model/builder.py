@@ -49,23 +49,30 @@ class Builder:
         """The value of a constant, None of anything else."""
         return self.tensors[name].data
 
-    def emit_all(self, kind: str, inputs: Iterable[str], params: Any = None) -> tuple[str, ...]:
+    def emit_all(
+        self, kind: str, inputs: Iterable[str], params: Any = None, dtype: str | None = None
+    ) -> tuple[str, ...]:
         """Append an operator; returns the names of all its outputs.
 
-        Output shapes and dtypes come from the operator's ``shape`` attribute.
+        Their shapes come from the operator's ``shape`` attribute; ``dtype``, where the operator
+        does not fix it, is that of the first input unless given.
         """
         params = registry.params[kind]() if params is None else params
-        op = Op(kind, self.scope, tuple(inputs), (), params)
+        inputs = tuple(inputs)
+        draft = self.add(Tensor(self.fresh(kind), (), dtype or self.tensors[inputs[0]].dtype))
+        op = Op(kind, self.scope, inputs, (draft,), params)
         specs = registry.shape[kind](OpView(op, Graph("", self.tensors, (), (), ())))
+        del self.tensors[draft]
         outputs = tuple(
-            self.add(Tensor(self.fresh(kind), tuple(shape), dtype)) for shape, dtype in specs
+            self.add(Tensor(self.fresh(kind), tuple(map(int, shape)), dtype))
+            for shape, dtype in specs
         )
-        self.ops.append(Op(kind, self.scope, op.inputs, outputs, params))
+        self.ops.append(Op(kind, self.scope, inputs, outputs, params))
         return outputs
 
-    def emit(self, kind: str, *inputs: str, params: Any = None) -> str:
+    def emit(self, kind: str, *inputs: str, params: Any = None, dtype: str | None = None) -> str:
         """Append an operator with one output; returns its name."""
-        (output,) = self.emit_all(kind, inputs, params)
+        (output,) = self.emit_all(kind, inputs, params, dtype)
         return output
 
     def reshape(self, name: str, shape: Sequence[int]) -> str:

@@ -24,9 +24,12 @@ UNARY = {
     "Not": "logical_not",
 }  # fmt: skip
 BINARY = {
-    "Add": "add", "Sub": "sub", "Mul": "mul", "Div": "div", "Equal": "equal", "Less": "less",
-    "LessOrEqual": "less_equal", "Greater": "greater", "GreaterOrEqual": "greater_equal",
-    "And": "logical_and", "Or": "logical_or", "Xor": "logical_xor", "PRelu": "prelu",
+    "Add": "add", "Sub": "sub", "Mul": "mul", "Div": "div", "PRelu": "prelu",
+    "And": "logical_and", "Or": "logical_or", "Xor": "logical_xor",
+}  # fmt: skip
+COMPARISONS = {
+    "Equal": "equal", "Less": "less", "LessOrEqual": "less_equal", "Greater": "greater",
+    "GreaterOrEqual": "greater_equal",
 }  # fmt: skip
 VARIADIC = {"Min": "minimum", "Max": "maximum", "Sum": "add"}
 
@@ -39,6 +42,11 @@ def unary(node: Node) -> str:
 @reads(*BINARY)
 def binary(node: Node) -> str:
     return node.build.emit(BINARY[node.kind], node.input(0), node.input(1))
+
+
+@reads(*COMPARISONS)
+def comparison(node: Node) -> str:
+    return node.build.emit(COMPARISONS[node.kind], node.input(0), node.input(1), dtype="bool")
 
 
 @reads(*VARIADIC)
@@ -148,13 +156,16 @@ def hard_sigmoid(node: Node) -> str:
 @reads("ThresholdedRelu")
 def thresholded_relu(node: Node) -> str:
     build, x = node.build, node.input()
-    above = build.emit("greater", x, build.like(x, float(node.attribute("alpha", 1.0))))
-    return build.emit("select", above, x, build.like(x, 0.0))
+    above = build.emit(
+        "greater", x, build.like(x, float(node.attribute("alpha", 1.0))), dtype="bool"
+    )
+    return build.emit("select", above, x, build.like(x, 0.0), dtype=node.dtype())
 
 
 @reads("Where")
 def where(node: Node) -> str:
-    return node.build.emit("select", node.input(0), node.input(1), node.input(2))
+    dtype = node.dtype(1)
+    return node.build.emit("select", node.input(0), node.input(1), node.input(2), dtype=dtype)
 
 
 @reads("Cast")
@@ -162,7 +173,7 @@ def cast(node: Node) -> str:
     dtype = dtype_of(node.required("to"))
     if dtype == node.dtype():
         return node.input()
-    return node.build.emit("cast", node.input(), params=CastParams(dtype))
+    return node.build.emit("cast", node.input(), params=CastParams(dtype), dtype=dtype)
 
 
 @reads("CastLike")
@@ -170,4 +181,4 @@ def cast_like(node: Node) -> str:
     dtype = node.dtype(1)
     if dtype == node.dtype():
         return node.input()
-    return node.build.emit("cast", node.input(), params=CastParams(dtype))
+    return node.build.emit("cast", node.input(), params=CastParams(dtype), dtype=dtype)
