@@ -1,0 +1,1 @@
+"""Lowering functions by operator family; a new file here is found by itself."""

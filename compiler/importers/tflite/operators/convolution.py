@@ -1,0 +1,110 @@
+"""Convolutions, and the windows that SAME and VALID padding mean."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from compiler.errors import ModelError, UnsupportedError
+from compiler.graph import Tensor
+from compiler.importers.tflite.node import Node, reads
+from compiler.importers.tflite.operators.weights import float_weights
+from compiler.importers.tflite.schema import schema
+from compiler.ops.convolution import (
+    Conv2dParams,
+    DepthwiseConv2dParams,
+    TransposeConv2dParams,
+)
+
+Padding = tuple[int, int, int, int]
+
+
+def same_padding(size: int, kernel: int, stride: int, dilation: int) -> tuple[int, int]:
+    """(before, after) along one axis so that the output has ceil(size / stride) elements.
+
+    The odd element goes after (tensorflow/lite/kernels/padding.h).
+    """
+    output = -(-size // stride)
+    total = max((output - 1) * stride + (kernel - 1) * dilation + 1 - size, 0)
+    return total // 2, total - total // 2
+
+
+def window_padding(
+    node: Node,
+    scheme: int,
+    image: Tensor,
+    kernel: tuple[int, int],
+    stride: tuple[int, int],
+    dilation: tuple[int, int] = (1, 1),
+) -> Padding:
+    """(top, bottom, left, right) that ``scheme`` means for a window over (N,H,W,C)."""
+    if len(image.shape) != 4:
+        raise ModelError(f"its input '{image.name}' has shape {list(image.shape)}, not (N,H,W,C)")
+    if min(*kernel, *stride, *dilation) < 1:
+        raise ModelError(f"kernel {kernel}, stride {stride} and dilation {dilation} must be >= 1")
+    if node.operator.padding is not None:
+        return node.operator.padding
+    if scheme == schema().Padding.VALID:
+        return 0, 0, 0, 0
+    if scheme != schema().Padding.SAME:
+        raise UnsupportedError(f"padding scheme {scheme} is not supported")
+    rows = same_padding(image.shape[1], kernel[0], stride[0], dilation[0])
+    columns = same_padding(image.shape[2], kernel[1], stride[1], dilation[1])
+    return (*rows, *columns)
+
+
+def _window(node: Node, options: Any) -> dict[str, Any]:
+    """Stride, dilation and padding of a convolution, as parameters."""
+    image, weight = node.input(0), node.input(1)
+    if len(weight.shape) != 4:
+        raise ModelError(f"its weights have shape {list(weight.shape)}, not 4 dimensions")
+    stride = (options.StrideH(), options.StrideW())
+    dilation = node.operator.dilation or (options.DilationHFactor(), options.DilationWFactor())
+    kernel = (weight.shape[1], weight.shape[2])
+    padding = window_padding(node, options.Padding(), image, kernel, stride, dilation)
+    return {"stride": stride, "dilation": dilation, "padding": padding}
+
+
+@reads("CONV_2D")
+def conv2d(node: Node) -> None:
+    options = node.options("Conv2DOptions")
+    channels, group_channels = node.input(0).shape[-1], node.input(1).shape[-1]
+    if group_channels < 1 or channels % group_channels:
+        raise ModelError(f"{channels} input channels do not fit weights for {group_channels}")
+    params = Conv2dParams(groups=channels // group_channels, **_window(node, options))
+    inputs = (node.input(0), float_weights(node, 1), node.optional(2))
+    node.emit_activated("conv2d", inputs, params, options.FusedActivationFunction())
+
+
+@reads("DEPTHWISE_CONV_2D")
+def depthwise_conv2d(node: Node) -> None:
+    options = node.options("DepthwiseConv2DOptions")
+    params = DepthwiseConv2dParams(**_window(node, options))
+    inputs = (node.input(0), float_weights(node, 1), node.optional(2))
+    node.emit_activated("depthwise_conv2d", inputs, params, options.FusedActivationFunction())
+
+
+@reads("TRANSPOSE_CONV")
+def transpose_conv2d(node: Node) -> None:
+    options = node.options("TransposeConvOptions")
+    output = node.integers(0, "output shape")
+    weight, image = float_weights(node, 1, image=2), node.input(2)
+    if len(output) != 4 or len(weight.shape) != 4 or len(image.shape) != 4:
+        raise ModelError("its output shape, weights and input must have 4 dimensions")
+    stride = (options.StrideH(), options.StrideW())
+    edges: list[int] = []
+    for axis in (0, 1):
+        # The padding of the convolution that goes the other way, from output to input.
+        covered = (image.shape[1 + axis] - 1) * stride[axis] + weight.shape[1 + axis]
+        total = covered - output[1 + axis]
+        is_same = options.Padding() == schema().Padding.SAME
+        before = max(total, 0) // 2 if is_same else 0
+        edges += [before, max(total - before, 0)]
+    params = TransposeConv2dParams(
+        (output[1], output[2]), stride, padding=(edges[0], edges[1], edges[2], edges[3])
+    )
+    node.emit_activated(
+        "transpose_conv2d",
+        (image, weight, node.optional(3)),
+        params,
+        options.FusedActivationFunction(),
+    )
