@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from compiler.graph import Graph, Op, OpView
 from compiler.ops.convolution import Conv2dParams, DepthwiseConv2dParams
@@ -41,7 +42,7 @@ def _spatial_zeros(view: OpView) -> tuple[int, int, int, int] | None:
     return params.before[1], params.after[1], params.before[2], params.after[2]
 
 
-def _padded(op: Op, edges: tuple[int, int, int, int]) -> object | None:
+def _padded(op: Op, edges: tuple[int, int, int, int]) -> Any | None:
     """The parameters of ``op`` with ``edges`` added to its padding, None if that is not legal."""
     params = op.params
     if isinstance(params, (Conv2dParams, DepthwiseConv2dParams)):
