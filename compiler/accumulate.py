@@ -36,8 +36,9 @@ def requantize_product(view: OpView, accumulator: Array) -> Array:
     output = view.output()
     if output.quant is None:
         return accumulator.astype(output.dtype)
-    scales = np.array([view.input(0).scale * view.input(1).scale / output.scale])
-    return requantize(accumulator.astype(np.int64), scales, output, NO_CLAMP, view.numerics)
+    total, scales = accumulator.astype(np.int64), accumulator_scales(view, 1)
+    mode = accumulator_rounding(view)
+    return requantize(total, scales, output, NO_CLAMP, view.numerics, rounding=mode)
 
 
 def finish_accumulator(view: OpView, accumulator: Array, bias: Array | None) -> Array:
@@ -54,5 +55,16 @@ def finish_accumulator(view: OpView, accumulator: Array, bias: Array | None) -> 
     if bias is not None:
         total = total + bias.astype(np.int64)
     scales = accumulator_scales(view, total.shape[-1])
-    single = rounding.get(view.op.kind) == "single"
-    return requantize(total, scales, output, view.params.clamp, view.numerics, single=single)
+    mode = accumulator_rounding(view)
+    return requantize(total, scales, output, view.params.clamp, view.numerics, rounding=mode)
+
+
+def accumulator_rounding(view: OpView) -> str:
+    """"double", "single" or "wide": how numerics ``tflite`` rounds an accumulator plus bias.
+
+    16-bit activations have 64-bit accumulators, unless the bias has 32 bits.
+    """
+    bias = view.optional(2)
+    if view.input(0).dtype == "int16" and (bias is None or bias.dtype == "int64"):
+        return "wide"
+    return rounding.get(view.op.kind) or "double"

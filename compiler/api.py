@@ -195,7 +195,7 @@ def list_ops(plugins: Sequence[Path] = ()) -> list[dict[str, Any]]:
     for kind in params:
         targets: dict[str, set[str]] = {}
         for kernel in all_kernels():
-            if kernel.op == kind:
+            if kind in kernel.ops:
                 targets.setdefault(kernel.target, set()).update(kernel.dtypes)
         rows.append(
             {

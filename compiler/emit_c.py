@@ -33,6 +33,8 @@ def c_number(value: int | float) -> str:
         return f"{value.hex()}f"
     if value == -(2**31):
         return "(-2147483647 - 1)"
+    if value == -(2**63):
+        return "(-INT64_C(9223372036854775807) - 1)"
     return str(value) if -(2**31) < value < 2**31 else f"INT64_C({value})"
 
 
@@ -58,11 +60,16 @@ def include_path(kernel: Kernel) -> str:
     return f"{kernel.target}/kernels/{kernel.source}"
 
 
+def _copy_name(step: Step) -> str:
+    """The shared copy of a kernel; one that takes any number of buffers has one for each."""
+    return f"{step.kernel.name}__shared_{len(step.call.buffers)}"
+
+
 def _shared_copies(steps: Sequence[Step]) -> set[str]:
     """Kernels with several distinct shapes: one shared copy of each is the smaller code."""
     shapes: dict[str, set[str]] = {}
     for step in steps:
-        shapes.setdefault(step.kernel.name, set()).add(c_struct("", step.call))
+        shapes.setdefault(_copy_name(step), set()).add(c_struct("", step.call))
     return {name for name, distinct in shapes.items() if len(distinct) > 1}
 
 
@@ -80,15 +87,15 @@ def emit_kernels(steps: Sequence[Step], *, shared: bool) -> KernelCode:
             index = functions[identity] = len(functions)
             shape = f"shape_{index}"
             body = c_call(kernel, call, f"&{shape}")
-            if kernel.name in copies:
-                if kernel.name not in defined:
-                    defined.add(kernel.name)
+            if (copy := _copy_name(step)) in copies:
+                if copy not in defined:
+                    defined.add(copy)
                     chunks.append(
-                        f"KILN_SHARED void {kernel.name}__shared(\n"
+                        f"KILN_SHARED void {copy}(\n"
                         f"    const struct {call.struct} *shape, void *const *b) {{\n"
                         f"    {c_call(kernel, call, 'shape')}\n}}\n"
                     )
-                body = f"{kernel.name}__shared(&{shape}, b);"
+                body = f"{copy}(&{shape}, b);"
             chunks.append(c_struct(shape, call))
             chunks.append(f"static void kernel_{index}(void *const *b) {{\n    {body}\n}}\n")
         order.append(functions[identity])

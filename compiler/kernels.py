@@ -73,10 +73,13 @@ class Call:
 
 
 class Kernel:
-    """One C implementation of one operator. Subclass it and decorate with ``@kernel``."""
+    """One C implementation of an operator, or of several that it does alike.
+
+    Subclass it and decorate with ``@kernel``.
+    """
 
     name: ClassVar[str]  # "<op>_<dtype>__<isa>[_<tile>]": C function and registered name
-    op: ClassVar[str]
+    ops: ClassVar[tuple[str, ...]]
     target: ClassVar[str]
     source: ClassVar[str]  # C header below targets/<target>/kernels/
     dtypes: ClassVar[tuple[str, ...]]  # dtypes of input 0 that it takes, for the support table
@@ -107,9 +110,9 @@ _by_name: dict[str, Kernel] = {}
 
 
 def kernel(
-    op: str, *, target: str, name: str, source: str, dtypes: tuple[str, ...]
+    op: str | tuple[str, ...], *, target: str, name: str, source: str, dtypes: tuple[str, ...]
 ) -> Callable[[type[Kernel]], type[Kernel]]:
-    """Class decorator: register one instance of the kernel."""
+    """Class decorator: register one instance of the kernel, for one or several operators."""
 
     def register(cls: type[Kernel]) -> type[Kernel]:
         if name in _by_name:
@@ -118,13 +121,15 @@ def kernel(
                 f"and in {cls.__module__}; rename one"
             )
         instance = cls()
+        ops = (op,) if isinstance(op, str) else op
         # One class may serve several operators or dtypes, so the identity is the instance's.
         for key, value in dict(
-            name=name, op=op, target=target, source=source, dtypes=dtypes
+            name=name, ops=ops, target=target, source=source, dtypes=dtypes
         ).items():
             setattr(instance, key, value)
         _by_name[name] = instance
-        _kernels.setdefault(op, []).append(instance)
+        for kind in ops:
+            _kernels.setdefault(kind, []).append(instance)
         return cls
 
     return register

@@ -72,6 +72,19 @@ def multiply_single(value: Array, mantissa: Array | int, shift: Array | int) -> 
     return (product + (np.int64(1) << (right - 1))) >> right
 
 
+def multiply_wide(value: Array, mantissa: Array | int, shift: Array | int) -> Array:
+    """value * mantissa * 2^(shift - 31) for 48-bit values: a 16-bit mantissa, rounded half up."""
+    whole = np.asarray(mantissa, np.int64)
+    reduced = np.where(whole < 0x7FFF0000, (whole + (1 << 15)) >> 16, 0x7FFF)
+    right = 15 - np.asarray(shift, np.int64)
+    product = np.asarray(value, np.int64) * reduced
+    return wrap_int32((product + (np.int64(1) << (right - 1))) >> right)
+
+
+#: How an accumulator is multiplied in numerics ``tflite``, by the operator's rounding.
+MULTIPLY = {"double": multiply_quantized, "single": multiply_single, "wide": multiply_wide}
+
+
 def clamp_limits(tensor: Tensor, clamp: tuple[float, float]) -> tuple[int, int]:
     """The integers of ``tensor`` that a clamp in real units allows, as TFLite computes them."""
     info = np.iinfo(tensor.dtype)
@@ -104,11 +117,11 @@ def requantize(
     clamp: tuple[float, float],
     numerics: str,
     *,
-    single: bool = False,
+    rounding: str = "double",
 ) -> Array:
     """An accumulator (channels last) as integers of ``output``; ``scales`` real, per channel.
 
-    ``single``: numerics ``tflite`` rounds once, not twice, here.
+    ``rounding``, for numerics ``tflite``: "double", "single" or "wide".
     """
     low, high = clamp_limits(output, clamp)
     if numerics == "fast":
@@ -117,8 +130,7 @@ def requantize(
                                 np.float32(high - output.zero_point))).astype(np.int64)  # fmt: skip
     else:
         mantissa, shift = quantize_multipliers(scales)
-        multiply = multiply_single if single else multiply_quantized
-        value = multiply(accumulator, mantissa, shift)
+        value = MULTIPLY[rounding](accumulator, mantissa, shift)
     return np.clip(value + output.zero_point, low, high).astype(output.dtype)
 
 

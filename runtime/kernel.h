@@ -15,10 +15,28 @@
 #endif
 #define KILN_INLINE static inline __attribute__((always_inline, unused))
 
+/* Before a loop whose iterations do not depend on each other, though its arrays may be the same. */
+#if defined(__clang__)
+#define KILN_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#elif defined(__GNUC__)
+#define KILN_INDEPENDENT _Pragma("GCC ivdep")
+#else
+#define KILN_INDEPENDENT
+#endif
+
 /* How an accumulator becomes an output integer: see "Numerics" in DESIGN.md. */
-enum kiln_rounding { KILN_ROUND_TFLITE = 0, KILN_ROUND_FAST = 1, KILN_ROUND_SINGLE = 2 };
+enum kiln_rounding {
+    KILN_ROUND_TFLITE = 0,
+    KILN_ROUND_FAST = 1,
+    KILN_ROUND_SINGLE = 2,
+    KILN_ROUND_WIDE = 3 /* int64 accumulators of 16x8 operators */
+};
 
 KILN_INLINE int32_t kiln_clamp(int32_t value, int32_t low, int32_t high) {
+    return value < low ? low : value > high ? high : value;
+}
+
+KILN_INLINE float kiln_clamp_float(float value, float low, float high) {
     return value < low ? low : value > high ? high : value;
 }
 
@@ -86,6 +104,34 @@ KILN_INLINE int32_t kiln_requantize(int32_t accumulator, const void *constants, 
         rounding == KILN_ROUND_SINGLE
             ? kiln_multiply_single(accumulator, multiplier[channel], shift[channel])
             : kiln_multiply_quantized(accumulator, multiplier[channel], shift[channel]);
+    return kiln_clamp(value, low - zero_point, high - zero_point) + zero_point;
+}
+
+/* value * multiplier / 2^31 * 2^shift for 48-bit values: the multiplier is cut to 16 bits, one
+ * rounding, ties upwards (TFLite's MultiplyByQuantizedMultiplier of int64_t). */
+KILN_INLINE int32_t kiln_multiply_quantized_wide(int64_t value, int32_t multiplier, int32_t shift) {
+    int64_t reduced = multiplier < 0x7FFF0000 ? (multiplier + (1 << 15)) >> 16 : 0x7FFF;
+    int32_t total = 15 - shift;
+    return (int32_t)((value * reduced + ((int64_t)1 << (total - 1))) >> total);
+}
+
+/* As kiln_requantize, for accumulators of more than 32 bits, of which only KILN_ROUND_FAST and
+ * KILN_ROUND_WIDE make use. */
+KILN_INLINE int32_t kiln_requantize_wide(int64_t accumulator, const void *constants,
+                                         int32_t channel, int32_t channels, int32_t rounding,
+                                         int32_t low, int32_t high, int32_t zero_point) {
+    const int32_t *multiplier = (const int32_t *)constants;
+    if (rounding == KILN_ROUND_TFLITE || rounding == KILN_ROUND_SINGLE)
+        return kiln_requantize((int32_t)accumulator, constants, channel, channels, rounding, low,
+                               high, zero_point);
+    if (rounding == KILN_ROUND_FAST) {
+        float value = (float)accumulator * ((const float *)constants)[channel];
+        return kiln_round_to_even(kiln_clamp_float(value, (float)(low - zero_point),
+                                                   (float)(high - zero_point))) +
+               zero_point;
+    }
+    int32_t value = kiln_multiply_quantized_wide(accumulator, multiplier[channel],
+                                                 multiplier[channels + channel]);
     return kiln_clamp(value, low - zero_point, high - zero_point) + zero_point;
 }
 

@@ -1,65 +1,103 @@
-"""Convolutions of the reference target."""
+"""Convolutions of the reference target, in float32, int8, uint8 and 16x8."""
 
 from __future__ import annotations
-
-import numpy as np
 
 from compiler.graph import OpView
 from compiler.kernel_fields import (
     accumulator_scales,
+    bias_buffer,
+    can_fold_zero_point,
     clamp_fields,
+    quantized_fields,
     requantize_constants,
-    rounding_field,
+    weighted_dtypes_fit,
     window_fields,
 )
-from compiler.kernels import Call, Constant, Input, Kernel, Output, kernel
+from compiler.kernels import Call, Constant, Field, Input, Kernel, Output, kernel
+
+DTYPES = ("float32", "int8", "uint8", "int16")
 
 
-@kernel(
-    "conv2d", target="reference", name="conv2d_int8__reference", source="conv2d.h",
-    dtypes=("int8",),
-)  # fmt: skip
-@kernel(
-    "conv2d", target="reference", name="conv2d_uint8__reference", source="conv2d.h",
-    dtypes=("uint8",),
-)  # fmt: skip
-class Conv2dInteger(Kernel):
-    """8-bit convolution into the same type; the input's zero point is folded into the bias."""
+class Convolution(Kernel):
+    """What convolutions share: the window, the bias and the multipliers."""
+
+    struct = ""
+    folds = False  # whether taps outside the image are handled when the zero point is folded
+    channel_axis = 0  # of the weights
 
     def fits(self, view: OpView) -> bool:
-        weight = view.input(1)
-        return weight.is_constant and weight.dtype == view.output().dtype == view.input(0).dtype
+        return weighted_dtypes_fit(view)
+
+    def extra_fields(self, view: OpView, folded: bool) -> dict[str, Field]:
+        """Members that only this operator has."""
+        return {}
 
     def call(self, view: OpView) -> Call:
         weight, channels = view.input(1), view.output().shape[-1]
+        fields = window_fields(view, (weight.shape[1], weight.shape[2]))
+        if view.input(0).dtype == "float32":
+            return Call(
+                f"{self.struct}_float32_shape",
+                {
+                    **fields,
+                    **self.extra_fields(view, False),
+                    **clamp_fields(view, view.params.clamp),
+                },
+                (
+                    Input(0),
+                    Input(1),
+                    bias_buffer(view, channels, self.channel_axis, folded=False),
+                    Output(0),
+                ),
+            )
+        folded = self.folds and can_fold_zero_point(view)
+        scales = requantize_constants(accumulator_scales(view, channels), view.numerics)
         return Call(
-            "conv2d_integer_shape",
+            f"{self.struct}_integer_shape",
             {
-                **window_fields(view, (weight.shape[1], weight.shape[2])),
-                "groups": view.params.groups,
-                "input_zero_point": view.input(0).zero_point,
-                "weight_zero_point": weight.zero_point,
-                "output_zero_point": view.output().zero_point,
-                **clamp_fields(view, view.params.clamp),
-                **rounding_field(view),
+                **fields,
+                **self.extra_fields(view, folded),
+                **quantized_fields(view, folded=folded),
             },
             (
                 Input(0),
                 Input(1),
-                Constant(_folded_bias(view, channels), "bias"),
-                Constant(
-                    requantize_constants(accumulator_scales(view, channels), view.numerics),
-                    "multiplier",
-                ),
+                bias_buffer(view, channels, self.channel_axis, folded=folded),
+                Constant(scales, "multiplier"),
                 Output(0),
             ),
         )
 
 
-def _folded_bias(view: OpView, channels: int) -> np.ndarray:
-    """Bias - input zero point * sum(weights - weight zero point), per output channel."""
-    weight, bias = view.input(1), view.optional(2)
-    assert weight.data is not None
-    base = np.zeros(channels, np.int64) if bias is None or bias.data is None else bias.data
-    sums = (weight.data.astype(np.int64) - weight.zero_point).reshape(channels, -1).sum(axis=1)
-    return (base - view.input(0).zero_point * sums).astype(np.int32)
+class Conv2d(Convolution):
+    """Any groups; the zero point of the input is folded into the bias."""
+
+    struct = "conv2d"
+    folds = True
+
+    def extra_fields(self, view: OpView, folded: bool) -> dict[str, Field]:
+        groups: dict[str, Field] = {"groups": view.params.groups}
+        if view.input(0).dtype == "float32":
+            return groups
+        return {**groups, "outside_value": view.input(0).zero_point if folded else 0}
+
+
+class DepthwiseConv2d(Convolution):
+    """Any depth multiplier."""
+
+    struct = "depthwise_conv2d"
+    channel_axis = 3
+
+
+class TransposeConv2d(Convolution):
+    """Gathers each output, so that no accumulators are kept."""
+
+    struct = "transpose_conv2d"
+
+
+for _cls in (Conv2d, DepthwiseConv2d, TransposeConv2d):
+    for _dtype in DTYPES:
+        kernel(
+            _cls.struct, target="reference", name=f"{_cls.struct}_{_dtype}__reference",
+            source=f"{_cls.struct}.h", dtypes=(_dtype,),
+        )(_cls)  # fmt: skip

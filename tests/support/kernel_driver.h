@@ -27,7 +27,7 @@ extern const struct test_case cases[];
 extern const uint32_t case_count;
 
 #define ALIGNMENT 64u
-#define MOST_BUFFERS 40u
+#define MOST_BUFFERS 64u
 #define GUARD 64u
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>
@@ -75,7 +75,7 @@ static uint32_t damage(const struct case_buffer *buffer, const uint8_t *bytes,
 static void run_case(const struct test_case *test, FILE *input, FILE *output) {
     void *memory[MOST_BUFFERS], *bytes[MOST_BUFFERS];
     uint32_t sums[MOST_BUFFERS], flags = 0;
-    uint64_t shared = 0;
+    uint64_t shared = 0; /* a bit per buffer whose memory an output takes */
     for (uint32_t i = 0; i < test->count; i++) {
         const struct case_buffer *buffer = &test->buffers[i];
         memory[i] = NULL;

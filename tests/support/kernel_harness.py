@@ -119,10 +119,11 @@ class Case:
 
     def shares(self) -> tuple[int, int] | None:
         """(output, input) that may share memory and have the same bytes, if any."""
-        for output, source in self.kernel.in_place(self.view).items():
-            tensor = self.view.input(source)
-            if not tensor.is_constant and tensor.bytes == self.view.output(output).bytes:
-                return output, source
+        for output, sources in self.kernel.in_place(self.view).items():
+            for source in (sources,) if isinstance(sources, int) else sources:
+                tensor = self.view.input(source)
+                if not tensor.is_constant and tensor.bytes == self.view.output(output).bytes:
+                    return output, source
         return None
 
 

@@ -14,8 +14,9 @@ import numpy as np
 
 from compiler.graph import NO_CLAMP, Graph, Op, OpView, Quantization, Tensor
 from compiler.kernels import Kernel
-from compiler.ops.convolution import Conv2dParams, DepthwiseConv2dParams
-from compiler.ops.matrix import FullyConnectedParams
+from compiler.ops.convolution import Conv2dParams, DepthwiseConv2dParams, TransposeConv2dParams
+from compiler.ops.matrix import BatchMatmulParams, FullyConnectedParams
+from compiler.ops.pooling import PoolParams
 from tests.support.kernel_harness import Case
 
 Padding = tuple[int, int, int, int]
@@ -290,3 +291,102 @@ def fully_connected_cases(kernel: Kernel) -> list[Case]:
             variants(kernel.dtypes[0]), strict=False,
         )
     )  # fmt: skip
+
+
+def transpose_conv2d_cases(kernel: Kernel) -> list[Case]:
+    """transpose_conv2d: windows seen from the output, with a few channel pairs each."""
+    pairs = itertools.cycle(CHANNELS[:9])
+    shapes = [(window, next(pairs)) for window in WINDOWS if min(window.output_hw) > 0] * 2
+    return fitting(_transpose_conv2d_cases(kernel, shapes))
+
+
+def _transpose_conv2d_cases(
+    kernel: Kernel, shapes: Iterable[tuple[Window, tuple[int, int]]]
+) -> Iterator[Case]:
+    for (window, (c, o)), variant in zip(shapes, variants(kernel.dtypes[0]), strict=False):
+        params = TransposeConv2dParams(
+            window.input_hw, window.stride, window.dilation, window.padding, variant.clamp
+        )
+        batch = 1 + variant.index % 2
+        yield weighted_case(
+            kernel, "transpose_conv2d", params,
+            (
+                (batch, *window.output_hw, c),
+                (o, *window.kernel, c),
+                (batch, *window.input_hw, o),
+            ),
+            0, variant,
+        )  # fmt: skip
+
+
+#: Batch dimensions of both operands, then rows, depth and columns.
+MATMULS = (
+    ((), (), 1, 1, 1), ((), (), 3, 7, 5), ((2,), (2,), 4, 16, 17), ((3,), (1,), 5, 8, 33),
+    ((), (2,), 2, 3, 4), ((2, 1), (3,), 3, 9, 2), ((2, 3, 1), (2, 1, 4), 2, 5, 16),
+    ((1, 2, 1, 2, 1, 1), (2, 1, 3, 1, 1, 2), 2, 4, 3), ((), (), 1, 64, 20),
+)  # fmt: skip
+
+
+def batch_matmul_cases(kernel: Kernel) -> list[Case]:
+    """batch_matmul: broadcast batches, each with every combination of transposes."""
+    grid = itertools.product(MATMULS, (False, True), (False, True))
+    return fitting(
+        _batch_matmul_case(kernel, sizes, BatchMatmulParams(first, second), variant)
+        for (sizes, first, second), variant in zip(
+            grid, variants(kernel.dtypes[0]), strict=False
+        )
+    )
+
+
+def _batch_matmul_case(
+    kernel: Kernel, sizes: tuple[Any, ...], params: BatchMatmulParams, variant: Variant
+) -> Case:
+    batch_a, batch_b, rows, depth, columns = sizes
+    shapes = (
+        (*batch_a, *((depth, rows) if params.transpose_a else (rows, depth))),
+        (*batch_b, *((columns, depth) if params.transpose_b else (depth, columns))),
+        (*np.broadcast_shapes(batch_a, batch_b), rows, columns),
+    )
+    dtype, random = kernel.dtypes[0], np.random.default_rng(variant.index)
+    is_float = dtype.startswith("float")
+    scale = 0.0 if is_float else 0.03 if dtype != "int16" else 0.0002
+    spread = 100 * np.sqrt(depth) if dtype != "int16" else 25000 * np.sqrt(depth)
+    scales = [float(np.float32(s)) for s in (scale, scale * 1.1, scale * scale * spread)]
+    zero_points = (*variant.zero_points, variant.zero_points[0])
+    tensors = [
+        tensor(name, shape, dtype, each, zero_point)
+        for name, shape, each, zero_point in zip("aby", shapes, scales, zero_points, strict=True)
+    ]
+    view = one_op("batch_matmul", params, tensors[:2], tensors[2:], variant.numerics)
+    arrays = tuple(values(random, shape, dtype, variant.extreme) for shape in shapes[:2])
+    return Case(kernel, view, arrays)
+
+
+def pool_cases(kernel: Kernel, kind: str) -> list[Case]:
+    """average_pool2d or max_pool2d: every window whose padding leaves it a tap of the image."""
+    channels = itertools.cycle((3, 1, 8, 16, 17, 33, 5))
+    padded = Window((4, 5), (3, 3), padding=(2, 0, 1, 2))
+    fit = [w for w in (*WINDOWS, padded) if max(w.padding) < min(w.kernel) or w.kernel == (1, 4)]
+    shapes = [(window, next(channels)) for window in fit for _ in range(3)]
+    whole = Window((7, 6), (7, 6))
+    shapes += [(whole, c) for c in (1, 5, 16, 40)]
+    return fitting(_pool_cases(kernel, kind, shapes))
+
+
+def _pool_cases(
+    kernel: Kernel, kind: str, shapes: Iterable[tuple[Window, int]]
+) -> Iterator[Case]:
+    dtype = kernel.dtypes[0]
+    for (window, c), variant in zip(shapes, variants(dtype), strict=False):
+        includes = kind == "average_pool2d" and variant.index % 3 == 2
+        params = PoolParams(
+            window.kernel, window.stride, window.dilation, window.padding, includes, variant.clamp
+        )
+        batch = 1 + variant.index % 2
+        scale = 0.0 if dtype == "float32" else 0.03
+        zero_point = variant.zero_points[0]
+        x = tensor("x", (batch, *window.input_hw, c), dtype, scale, zero_point)
+        y = tensor("y", (batch, *window.output_hw, c), dtype, scale, zero_point)
+        random = np.random.default_rng(variant.index)
+        view = one_op(kind, params, [x], [y], variant.numerics)
+        yield Case(kernel, view, (values(random, x.shape, dtype, variant.extreme),))

@@ -2,27 +2,36 @@
 #ifndef REFERENCE_CONV2D_H
 #define REFERENCE_CONV2D_H
 
+#include "reference/kernels/weighted.h"
 #include "reference/kernels/window.h"
 
-/* input_zero_point is folded into the bias: taps outside the image read it. */
+struct conv2d_float32_shape {
+    KILN_WINDOW_MEMBERS
+    int32_t groups;
+    KILN_REAL_MEMBERS
+};
 struct conv2d_integer_shape {
     KILN_WINDOW_MEMBERS
     int32_t groups;
-    int32_t input_zero_point, weight_zero_point, output_zero_point;
-    int32_t clamp_low, clamp_high;
-    int32_t rounding; /* enum kiln_rounding */
+    int32_t
+        outside_value; /* of taps outside: the input's zero point where that is folded, else 0 */
+    KILN_INTEGER_MEMBERS
 };
 
-#define KILN_CONV2D conv2d_int8__reference
-#define KILN_INPUT int8_t
-#define KILN_WEIGHT int8_t
-#define KILN_OUTPUT int8_t
-#include "reference/kernels/conv2d_integer_body.h"
+#include "reference/kernels/types/float32.h"
+#include "reference/kernels/conv2d_body.h"
+#include "reference/kernels/types/end.h"
 
-#define KILN_CONV2D conv2d_uint8__reference
-#define KILN_INPUT uint8_t
-#define KILN_WEIGHT uint8_t
-#define KILN_OUTPUT uint8_t
-#include "reference/kernels/conv2d_integer_body.h"
+#include "reference/kernels/types/int8.h"
+#include "reference/kernels/conv2d_body.h"
+#include "reference/kernels/types/end.h"
+
+#include "reference/kernels/types/uint8.h"
+#include "reference/kernels/conv2d_body.h"
+#include "reference/kernels/types/end.h"
+
+#include "reference/kernels/types/int16.h"
+#include "reference/kernels/conv2d_body.h"
+#include "reference/kernels/types/end.h"
 
 #endif

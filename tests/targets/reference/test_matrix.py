@@ -1,0 +1,25 @@
+"""Matrix products of the reference target against the reference attribute."""
+
+from __future__ import annotations
+
+import pytest
+
+from compiler.kernels import kernel_named
+from compiler.loading import load_builtins
+from tests.support.kernel_harness import MACHINES, check
+from tests.support.shape_grid import batch_matmul_cases, fully_connected_cases
+
+load_builtins()
+DTYPES = ("float32", "int8", "uint8", "int16")
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_fully_connected(dtype: str) -> None:
+    kernel = kernel_named(f"fully_connected_{dtype}__reference")
+    check(fully_connected_cases(kernel), MACHINES["host-sanitized"])
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_batch_matmul(dtype: str) -> None:
+    kernel = kernel_named(f"batch_matmul_{dtype}__reference")
+    check(batch_matmul_cases(kernel), MACHINES["host-sanitized"])
