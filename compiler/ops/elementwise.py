@@ -267,7 +267,11 @@ def requantized(view: OpView, product: Array) -> Array:
 def _div(view: OpView, a: Array, b: Array) -> Array:
     if view.output().quant is None and a.dtype.kind in "iu":
         return _clamp_real(view, np.trunc(a / b))
-    return _by_reals(view, np.divide, a, b)
+    quotient = _by_reals(view, np.divide, a, b)
+    if view.output().quant is None:
+        return _clamp_real(view, quotient)
+    limits = clamp_limits(view.output(), view.params.clamp)
+    return np.clip(quotient, *limits).astype(quotient.dtype)
 
 
 def _clamp_real(view: OpView, result: Array) -> Array:

@@ -5,10 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from compiler.graph import Graph
+from compiler.passes.fold_batch_norm import fold_batch_norm
+from compiler.passes.fold_clamp import fold_clamp
+from compiler.passes.fold_constants import fold_constants
+from compiler.passes.fold_padding import fold_padding
+from compiler.passes.merge_duplicates import merge_duplicates
+from compiler.passes.merge_views import merge_views
+from compiler.passes.remove_dead_code import remove_dead_code
+from compiler.passes.remove_identity import remove_identity
 from compiler.registry import Pass
 
-#: What every graph goes through after it is read; results stay the same, to the bit.
-CANONICAL: list[Pass] = []
+#: What every graph goes through after it is read; results stay the same.
+CANONICAL: list[Pass] = [
+    remove_dead_code,
+    fold_constants,
+    merge_duplicates,
+    remove_identity,
+    fold_batch_norm,
+    fold_padding,
+    fold_clamp,
+    merge_views,
+    remove_identity,
+    remove_dead_code,
+]
 
 #: What a quantized graph goes through before it is scheduled.
 FUSION: list[Pass] = []
