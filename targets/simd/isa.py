@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 
 @dataclass(frozen=True)
 class Isa:
@@ -18,3 +20,11 @@ class Isa:
     #: MACs per cycle of the inner loop, for ``cost``.
     int8_macs: float = 16.0
     float_macs: float = 8.0
+
+    def quad_order(self) -> np.ndarray:
+        """The element of a block of four vectors that each of their lanes has.
+
+        Bytes are interleaved within 128 bits: vector v, part L, lane e has 16 L + 4 v + e.
+        """
+        parts = self.lanes // 4
+        return np.arange(4 * self.lanes).reshape(parts, 4, 4).transpose(1, 0, 2).ravel()

@@ -107,7 +107,7 @@ KILN_INLINE void TILE(stage)(const struct TILE_SHAPE *s, const TILE_ELEMENT *ima
         const int32_t exists = y >= 0 && y < s->input_height;
         const int32_t begin = exists ? before : pitch, end = exists ? before + inside : pitch;
         for (int32_t i = 0; i < begin; i++) scratch[i] = (TILE_ELEMENT)TILE_PAD(s);
-        if (exists) memcpy(scratch + begin, image + y * row, (size_t)inside * sizeof *scratch);
+        if (exists) SIMD(copy)(scratch + begin, image + y * row, inside * (int32_t)sizeof *scratch);
         for (int32_t i = end; i < pitch; i++) scratch[i] = (TILE_ELEMENT)TILE_PAD(s);
     }
 }

@@ -11,6 +11,32 @@ typedef __m256i avx2_i32;
 typedef __m256 avx2_f32;
 enum { AVX2_LANES = 8 };
 
+/* memcpy for a few dozen to a few thousand bytes; a call, or `rep movs`, takes longer to start. */
+KILN_INLINE void avx2_copy(void *to, const void *from, int32_t bytes) {
+    uint8_t *out = (uint8_t *)to;
+    const uint8_t *in = (const uint8_t *)from;
+    int32_t i = 0;
+    for (; i + 32 <= bytes; i += 32) {
+        __m256i value = _mm256_loadu_si256((const __m256i *)(const void *)(in + i));
+        __asm__("" : "+x"(value)); /* or the loop becomes a call of memcpy again */
+        _mm256_storeu_si256((__m256i *)(void *)(out + i), value);
+    }
+    if (i + 16 <= bytes) {
+        _mm_storeu_si128((__m128i *)(void *)(out + i),
+                         _mm_loadu_si128((const __m128i *)(const void *)(in + i)));
+        i += 16;
+    }
+    if (i + 8 <= bytes) {
+        memcpy(out + i, in + i, 8);
+        i += 8;
+    }
+    if (i + 4 <= bytes) {
+        memcpy(out + i, in + i, 4);
+        i += 4;
+    }
+    for (; i < bytes; i++) out[i] = in[i];
+}
+
 KILN_INLINE avx2_i32 avx2_load_i32(const int32_t *from) {
     return _mm256_loadu_si256((const __m256i *)(const void *)from);
 }
@@ -21,14 +47,22 @@ typedef struct avx2_quad {
     __m256i first, second;
 } avx2_quad;
 
-KILN_INLINE avx2_quad avx2_broadcast_quad(const int8_t *from, int32_t narrow) {
-    int32_t bits;
-    memcpy(&bits, from, sizeof bits);
-    __m256i value = _mm256_set1_epi32(bits);
+KILN_INLINE avx2_quad avx2_split_quads(__m256i value, int32_t narrow) {
     avx2_quad quad;
     quad.first = narrow ? value : _mm256_srai_epi16(_mm256_slli_epi16(value, 8), 8);
     quad.second = narrow ? _mm256_abs_epi8(value) : _mm256_srai_epi16(value, 8);
     return quad;
+}
+
+KILN_INLINE avx2_quad avx2_broadcast_quad(const int8_t *from, int32_t narrow) {
+    int32_t bits;
+    memcpy(&bits, from, sizeof bits);
+    return avx2_split_quads(_mm256_set1_epi32(bits), narrow);
+}
+
+/* Four activations for each lane. */
+KILN_INLINE avx2_quad avx2_load_quads(const int8_t *from, int32_t narrow) {
+    return avx2_split_quads(_mm256_loadu_si256((const __m256i *)(const void *)from), narrow);
 }
 
 /* Four int8 weights per lane, held as the activations are. */
@@ -114,6 +148,39 @@ KILN_INLINE void avx2_store_int8(int8_t *to, const avx2_i32 *values, int32_t col
         _mm_storeu_si128((__m128i *)(void *)buffer, bytes);
         for (int32_t i = 0; i < valid; i++) to[i] = buffer[i];
     }
+}
+
+/* The bytes of four sources beside each other: [a0 b0 c0 d0 a1 ...], 32 of each. Vector v, half L,
+ * lane e of the result is element 16 * L + 4 * v + e, which avx2_store_int8_block undoes. */
+KILN_INLINE void avx2_interleave_quads(const int8_t *a, const int8_t *b, const int8_t *c,
+                                       const int8_t *d, int8_t *to) {
+    __m256i va = _mm256_loadu_si256((const __m256i *)(const void *)a);
+    __m256i vb = _mm256_loadu_si256((const __m256i *)(const void *)b);
+    __m256i vc = _mm256_loadu_si256((const __m256i *)(const void *)c);
+    __m256i vd = _mm256_loadu_si256((const __m256i *)(const void *)d);
+    __m256i ab_low = _mm256_unpacklo_epi8(va, vb), ab_high = _mm256_unpackhi_epi8(va, vb);
+    __m256i cd_low = _mm256_unpacklo_epi8(vc, vd), cd_high = _mm256_unpackhi_epi8(vc, vd);
+    __m256i *out = (__m256i *)(void *)to;
+    _mm256_storeu_si256(out, _mm256_unpacklo_epi16(ab_low, cd_low));
+    _mm256_storeu_si256(out + 1, _mm256_unpackhi_epi16(ab_low, cd_low));
+    _mm256_storeu_si256(out + 2, _mm256_unpacklo_epi16(ab_high, cd_high));
+    _mm256_storeu_si256(out + 3, _mm256_unpackhi_epi16(ab_high, cd_high));
+}
+
+/* Four vectors in the order of avx2_interleave_quads: the first `valid` (1..32) elements. */
+KILN_INLINE void avx2_store_int8_block(int8_t *to, const avx2_i32 *values, int32_t low,
+                                       int32_t high, int32_t valid) {
+    __m256i bytes = _mm256_packs_epi16(_mm256_packs_epi32(values[0], values[1]),
+                                       _mm256_packs_epi32(values[2], values[3]));
+    bytes = _mm256_max_epi8(bytes, _mm256_set1_epi8((char)low));
+    bytes = _mm256_min_epi8(bytes, _mm256_set1_epi8((char)high));
+    if (valid == 32) {
+        _mm256_storeu_si256((__m256i *)(void *)to, bytes);
+        return;
+    }
+    int8_t buffer[32];
+    _mm256_storeu_si256((__m256i *)(void *)buffer, bytes);
+    for (int32_t i = 0; i < valid; i++) to[i] = buffer[i];
 }
 
 KILN_INLINE avx2_f32 avx2_load_f32(const float *from) { return _mm256_loadu_ps(from); }

@@ -1,0 +1,193 @@
+"""depthwise_conv2d in flat rows, for any instruction set."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from kiln_targets.simd.isa import Isa
+from kiln_targets.simd.packing import (
+    bias_of,
+    folded_bias,
+    requantization,
+    requantizes_exactly,
+    round_up,
+)
+
+from compiler.graph import OpView
+from compiler.kernel_fields import clamp_fields, rounding_field
+from compiler.kernels import Call, Constant, Field, Input, Kernel, Output, Scratch, kernel
+
+#: Bytes of the ring of prepared rows: two thirds of a 32 KiB L1 cache.
+RING_BYTES = 20480
+HIGHEST_KERNEL = 16  # SIMD_DEPTHWISE_ROWS
+
+
+@dataclass(frozen=True)
+class Rows:
+    """How rows lie in scratch. ``block`` elements are computed at a time."""
+
+    channels: int
+    pixels_per_block: int
+    phases: int
+    block: int
+    expansion: int  # bytes of the ring per element of a row
+    reach_pixels: int
+    slots: int
+
+    @property
+    def period(self) -> int:
+        """Blocks after which the channels repeat."""
+        return math.lcm(self.channels, self.block) // self.block
+
+    @property
+    def line_elements(self) -> int:
+        return (self.pixels_per_block + self.reach_pixels) * self.channels
+
+    @property
+    def row_elements(self) -> int:
+        return round_up(self.pixels_per_block * self.channels, self.block)
+
+    def channel_of(self, order: np.ndarray) -> np.ndarray:
+        """The channel of each position of a period, where ``order`` is that of a block."""
+        elements = np.arange(self.period)[:, None] * self.block + order
+        return elements.ravel() % self.channels
+
+
+def rows_of(view: OpView, block: int, expansion: int) -> Rows:
+    params, (_, height, width, _) = view.params, view.input(1).shape
+    channels, output_width = view.output().shape[-1], view.output().shape[2]
+    slots = (height - 1) * params.dilation[0] + 1
+    reach = (width - 1) * params.dilation[1]
+    pixels = RING_BYTES // (slots * channels * expansion)
+    return Rows(
+        channels, max(min(output_width, 8), min(output_width, pixels)),
+        min(params.stride[1], reach + 1), block, expansion, reach // params.stride[1], slots,
+    )  # fmt: skip
+
+
+def _fields(view: OpView, rows: Rows, slot_elements: int) -> dict[str, Field]:
+    params = view.params
+    batch, input_height, input_width, channels = view.input(0).shape
+    return {
+        "batch": batch,
+        "input_height": input_height,
+        "input_width": input_width,
+        "channels": channels,
+        "output_height": view.output().shape[1],
+        "output_width": view.output().shape[2],
+        "kernel_height": view.input(1).shape[1],
+        "kernel_width": view.input(1).shape[2],
+        "stride_y": params.stride[0],
+        "stride_x": params.stride[1],
+        "dilation_y": params.dilation[0],
+        "dilation_x": params.dilation[1],
+        "pad_top": params.padding[0],
+        "pad_left": params.padding[2],
+        "pixels_per_block": rows.pixels_per_block,
+        "period": rows.period,
+        "line_elements": rows.line_elements,
+        "slot_elements": slot_elements,
+    }
+
+
+class SimdDepthwise(Kernel):
+    isa: Isa
+
+    def fits(self, view: OpView) -> bool:
+        weight, bias = view.input(1), view.optional(2)
+        types = weight.dtype == view.output().dtype == view.input(0).dtype
+        constant = weight.is_constant and (bias is None or bias.is_constant)
+        same_channels = view.input(0).shape[-1] == weight.shape[-1]
+        return (
+            types and constant and same_channels and weight.shape[1] <= HIGHEST_KERNEL
+            and view.output().elements > 0
+        )  # fmt: skip
+
+
+class Int8DepthwiseQuads(SimdDepthwise):
+    """Dot products of four taps; needs ``Isa.quad_order``."""
+
+    def fits(self, view: OpView) -> bool:
+        weight = view.input(1)
+        return (
+            super().fits(view) and weight.zero_point == 0 and weight.data is not None
+            and requantizes_exactly(view, by_channel(weight.data))
+        )  # fmt: skip
+
+    def call(self, view: OpView) -> Call:
+        weight, isa = view.input(1).data, self.isa
+        assert weight is not None
+        _, _, width, channels = weight.shape
+        groups = -(-width // 4)
+        rows = rows_of(view, 4 * isa.lanes, 4 * groups)
+        channel_of = rows.channel_of(isa.quad_order())
+        slot = groups * rows.row_elements * 4
+        line = rows.phases * rows.line_elements + rows.block
+        offset = isa.input_offset + view.input(0).zero_point
+        return Call(
+            "simd_depthwise_int8_shape",
+            {
+                **_fields(view, rows, slot),
+                "input_zero_point": view.input(0).zero_point,
+                "output_zero_point": view.output().zero_point,
+                **clamp_fields(view, view.params.clamp),
+                **rounding_field(view),
+                "narrow_weights": int(weight.min(initial=0) > -128),
+            },
+            (
+                Input(0),
+                Constant(pack_quads(weight, channel_of, rows.block), "weights"),
+                Constant(folded_bias(view, by_channel(weight), offset, 1)[channel_of], "bias"),
+                Constant(requantization(view, channels, 1)[..., channel_of], "multiplier"),
+                Scratch(line),
+                Scratch(rows.slots * slot),
+                Output(0),
+            ),
+        )
+
+
+class FloatDepthwise(SimdDepthwise):
+    def call(self, view: OpView) -> Call:
+        weight, isa = view.input(1).data, self.isa
+        assert weight is not None
+        rows = rows_of(view, isa.lanes, 4)
+        channel_of = rows.channel_of(np.arange(isa.lanes))
+        slot = round_up(rows.phases * rows.line_elements, isa.lanes)
+        taps = weight.reshape(-1, weight.shape[-1])[:, channel_of]
+        packed = taps.reshape(len(taps), rows.period, isa.lanes).transpose(1, 0, 2)
+        bias = bias_of(view, weight.shape[-1]).astype(np.float32)
+        return Call(
+            "simd_depthwise_float32_shape",
+            {**_fields(view, rows, slot), **clamp_fields(view, view.params.clamp)},
+            (
+                Input(0),
+                Constant(packed.ravel(), "weights"),
+                Constant(bias[channel_of], "bias"),
+                Scratch((rows.slots * slot + isa.lanes) * 4),
+                Output(0),
+            ),
+        )
+
+
+def by_channel(weight: np.ndarray) -> np.ndarray:
+    """(1, kh, kw, C) to (C, taps)."""
+    return weight.reshape(-1, weight.shape[-1]).T
+
+
+def pack_quads(weight: np.ndarray, channel_of: np.ndarray, block: int) -> np.ndarray:
+    """(1, kh, kw, C) to ``[block of the period][tap row][group of 4 taps][position][tap]``."""
+    _, height, width, _ = weight.shape
+    padded = np.pad(weight[0], ((0, 0), (0, -width % 4), (0, 0)))[..., channel_of]
+    groups = padded.reshape(height, -1, 4, len(channel_of) // block, block)
+    return groups.transpose(3, 0, 1, 4, 2).ravel()
+
+
+def register(isa: Isa, int8: type[SimdDepthwise] = Int8DepthwiseQuads) -> None:
+    for base, dtype in ((int8, "int8"), (FloatDepthwise, "float32")):
+        decorate = kernel(
+            "depthwise_conv2d", target=isa.target, source=f"depthwise_{dtype}.h",
+            name=f"depthwise_conv2d_{dtype}__{isa.target}", dtypes=(dtype,),
+        )  # fmt: skip
+        decorate(type(base.__name__, (base,), {"isa": isa}))

@@ -1,0 +1,17 @@
+/* int8 depthwise convolution by dot products of four taps. */
+#ifndef X86_AVX_DEPTHWISE_INT8_H
+#define X86_AVX_DEPTHWISE_INT8_H
+
+#include "simd/kernels/depthwise_shape.h"
+#include "simd/kernels/names.h"
+#include "x86_avx/kernels/simd.h"
+
+#define SIMD(name) avx2_##name
+#define SIMD_KERNEL(name, form) name##__x86_avx##form
+#define SIMD_LANES 8
+#include "simd/kernels/depthwise_quads_body.h"
+#undef SIMD
+#undef SIMD_KERNEL
+#undef SIMD_LANES
+
+#endif
