@@ -26,7 +26,7 @@ MAX_ALIGNMENT = 4096
 _NUMERICS = ("tflite", "fast")
 _ROLES = ("input", "output", "state")
 #: In the order of kiln_dtype.
-_DTYPES = ("float32", "float16", "int8", "uint8", "int16", "uint16",
+DTYPES = ("float32", "float16", "int8", "uint8", "int16", "uint16",
            "int32", "uint32", "int64", "uint64", "bool", "float64")  # fmt: skip
 _NONE = 0xFFFFFFFF
 _CONSTANT = 1 << 31
@@ -175,7 +175,7 @@ def _encode_tensor(tensor: BlobTensor, name_offset: int) -> bytes:
     if len(shape) > MAX_RANK:
         _refuse(f"tensor '{tensor.name}' has rank {len(shape)}; at most {MAX_RANK} is possible")
     return _TENSOR.pack(
-        _ROLES.index(tensor.role), _DTYPES.index(tensor.dtype), len(tensor.shape), 0, name_offset,
+        _ROLES.index(tensor.role), DTYPES.index(tensor.dtype), len(tensor.shape), 0, name_offset,
         tensor.offset, tensor.bytes, _NONE if tensor.initial is None else tensor.initial,
         tensor.scale, tensor.zero_point, *shape, 0,
     )  # fmt: skip
@@ -210,8 +210,8 @@ def _decode_tensor(
     raw_name = data[name_offset : data.index(0, name_offset)]
     name = raw_name.decode(errors="replace")
     _check(role_code < len(_ROLES) and _ROLES[role_code] == role, f"tensor '{name}': role")
-    _check(dtype_code < len(_DTYPES) and rank <= MAX_RANK and zero == 0 == zero_2, f"'{name}'")
-    element = DTYPE_BYTES[_DTYPES[dtype_code]]
+    _check(dtype_code < len(DTYPES) and rank <= MAX_RANK and zero == 0 == zero_2, f"'{name}'")
+    element = DTYPE_BYTES[DTYPES[dtype_code]]
     _check(not any(shape[rank:]), f"tensor '{name}': shape")
     _check(size == element * math.prod(shape[:rank]), f"tensor '{name}': bytes")
     _check(offset % min(element, 4) == 0, f"tensor '{name}': alignment")
@@ -220,7 +220,7 @@ def _decode_tensor(
         inside = role == "state" and initial + size <= limits["constant"]
         _check(inside, f"tensor '{name}': initial value")
     return BlobTensor(
-        name, _DTYPES[dtype_code], tuple(shape[:rank]), scale, zero_point,
+        name, DTYPES[dtype_code], tuple(shape[:rank]), scale, zero_point,
         _ROLES[role_code],  # type: ignore[arg-type]
         offset, size, None if initial == _NONE else initial,
     )  # fmt: skip

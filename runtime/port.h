@@ -8,6 +8,9 @@
 /* Called once, before everything else. */
 void kiln_port_init(void);
 
+/* Only where an operating system gives arguments; called before kiln_port_init. */
+void kiln_port_arguments(int argc, char **argv);
+
 /* A free-running counter and what one tick of it is: see kiln_port_clock_unit. */
 uint64_t kiln_port_clock(void);
 
@@ -27,6 +30,9 @@ kiln_clock kiln_port_clock_info(void);
 int kiln_port_read(void);
 
 void kiln_port_write(const uint8_t *bytes, size_t count);
+
+/* Sends what was written and still waits. A port that sends at once need not have one. */
+void kiln_port_flush(void);
 
 /* Called when there is nothing to do; may sleep until a byte comes. */
 void kiln_port_idle(void);

@@ -18,7 +18,7 @@ static kiln_status load(const uint8_t *blob, size_t bytes) {
     memset(arena, 0x5A, sizeof arena);
     memset(&model, 0x5A, sizeof model);
     before = model;
-    kiln_status status = kiln_load(&model, &fake_code, blob, bytes, arena, sizeof arena);
+    kiln_status status = kiln_load(&model, &kiln_model_code, blob, bytes, arena, sizeof arena);
     if (status == KILN_OK)
         return status;
     for (size_t i = 0; i < sizeof arena; i++)

@@ -22,7 +22,8 @@ static void add_state(void *const *b) {
 }
 
 static const kiln_kernel kernels[] = {add_table, add_state};
-const kiln_code fake_code = {kernels, 2, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}};
+const kiln_code kiln_model_code = {
+    kernels, 2, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}};
 
 uint8_t *read_aligned(const char *path, size_t *bytes) {
     FILE *file = fopen(path, "rb");

@@ -19,7 +19,7 @@ static _Alignas(64) uint8_t arena[FAKE_ARENA_BYTES];
 
 static kiln_model loaded(void) {
     kiln_model model;
-    EXPECT(kiln_load(&model, &fake_code, blob, blob_bytes, arena, sizeof arena) == KILN_OK);
+    EXPECT(kiln_load(&model, &kiln_model_code, blob, blob_bytes, arena, sizeof arena) == KILN_OK);
     return model;
 }
 
@@ -94,7 +94,7 @@ static void test_hook(void) {
 
 static void test_arguments(void) {
     kiln_model model;
-    const kiln_code *code = &fake_code;
+    const kiln_code *code = &kiln_model_code;
     EXPECT(kiln_load(NULL, code, blob, blob_bytes, arena, 128) == KILN_BAD_ARGUMENT);
     EXPECT(kiln_load(&model, NULL, blob, blob_bytes, arena, 128) == KILN_BAD_ARGUMENT);
     EXPECT(kiln_load(&model, code, NULL, blob_bytes, arena, 128) == KILN_BAD_ARGUMENT);
@@ -109,10 +109,10 @@ static void test_arguments(void) {
         EXPECT(kiln_load(&model, code, moved, blob_bytes, arena, 128) == KILN_MISALIGNED);
         free(memory);
     }
-    kiln_code other = fake_code;
+    kiln_code other = kiln_model_code;
     other.hash[15] ^= 1;
     EXPECT(kiln_load(&model, &other, blob, blob_bytes, arena, 128) == KILN_WRONG_CODE);
-    other = fake_code;
+    other = kiln_model_code;
     other.kernel_count = 1;
     EXPECT(kiln_load(&model, &other, blob, blob_bytes, arena, 128) == KILN_BAD_STRUCTURE);
 }
