@@ -164,7 +164,9 @@ def _clamp(view: OpView, x: Array) -> Array:
     p, source, output = view.params, view.input(0), view.output()
     if output.quant is None:
         return np.clip(x, p.low, p.high).astype(output.dtype)
-    mantissa, shift = quantize_multiplier(source.scale / output.scale)
+    # TFLite divides the scales in float32 here.
+    ratio = float(np.float32(source.scale) / np.float32(output.scale))
+    mantissa, shift = quantize_multiplier(ratio)
     value = multiply_quantized(x.astype(np.int64) - source.zero_point, mantissa, shift)
     low, high = clamp_limits(output, (p.low, p.high))
     return np.clip(value + output.zero_point, low, high).astype(output.dtype)

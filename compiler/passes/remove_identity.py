@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from compiler.graph import DTYPE_BYTES, Graph, Op, OpView, Tensor
 from compiler.passes.rewrite import Aliases, Uses
 from compiler.registry import Attribute
@@ -39,15 +41,33 @@ def same_kind(a: Tensor, b: Tensor) -> bool:
 
 
 def _round_trip(view: OpView, uses: Uses) -> str | None:
-    """quantize(dequantize(q)) is q: float32 holds ``q * scale`` closely enough up to 2^16."""
-    if view.op.kind != "quantize":
+    """Where ``view`` undoes the operator before: the input of that one."""
+    before = uses.producers.get(view.op.inputs[0]) if view.op.inputs else None
+    if before is None or (before.kind, view.op.kind) not in _INVERSES:
         return None
-    before = uses.producers.get(view.op.inputs[0])
-    if before is None or before.kind != "dequantize":
-        return None
-    source = view.graph.tensors[before.inputs[0]]
-    is_exact = DTYPE_BYTES[source.dtype] <= 2
+    source, between = view.graph.tensors[before.inputs[0]], view.input(0)
+    is_exact = _keeps_every_value(source, between)
     return source.name if is_exact and same_kind(source, view.output()) else None
+
+
+#: Pairs of operators of which the second may undo the first.
+_INVERSES = (("dequantize", "quantize"), ("requantize", "requantize"))
+
+
+def _keeps_every_value(source: Tensor, between: Tensor) -> bool:
+    """Whether each integer of ``source`` can be told from what it becomes in ``between``.
+
+    float32 holds ``q * scale`` closely enough up to 2^16; int8 and uint8 of the same scale do
+    where the zero points are as far apart as the types' least values.
+    """
+    if between.quant is None:
+        return DTYPE_BYTES[source.dtype] <= 2
+    if source.quant is None or source.quant.scale != between.quant.scale:
+        return False
+    if not {source.dtype, between.dtype} <= {"int8", "uint8"}:
+        return False
+    distance = int(np.iinfo(between.dtype).min) - int(np.iinfo(source.dtype).min)
+    return between.zero_point - source.zero_point == distance
 
 
 @is_identity.of(

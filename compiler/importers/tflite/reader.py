@@ -17,15 +17,9 @@ from compiler.graph import DTYPE_BYTES, Graph, Shape, Tensor
 from compiler.importers.metadata import read_metadata
 from compiler.importers.tflite.builder import GraphBuilder
 from compiler.importers.tflite.dilation import fold_space_to_batch
-from compiler.importers.tflite.model_file import (
-    ABSENT,
-    FileOperator,
-    FileSubgraph,
-    FileTensor,
-    parse,
-)
+from compiler.importers.tflite.model_file import ABSENT, FileOperator, FileSubgraph, parse
 from compiler.importers.tflite.node import Node, lowering_of
-from compiler.importers.tflite.unsigned import make_signed
+from compiler.importers.tflite.unsigned import READ_UNSIGNED, make_signed
 from compiler.loading import load_builtins
 from compiler.ops.quantization import QuantizeParams
 
@@ -57,7 +51,11 @@ def read_tflite(data: bytes, path: Path, shapes: Mapping[str, Shape]) -> Graph:
 
 
 class _Reading:
-    """One subgraph on its way into a graph."""
+    """One subgraph on its way into a graph.
+
+    A quantized uint8 tensor has two forms: as the file has it, which inputs, outputs and a few
+    operators need, and signed, which the others need. Each is made of the other when asked for.
+    """
 
     def __init__(self, subgraph: FileSubgraph, path: Path, shapes: Mapping[str, Shape]) -> None:
         self._original = subgraph
@@ -70,9 +68,10 @@ class _Reading:
     def graph(self) -> Graph:
         self._check_shape_names()
         for index in dict.fromkeys(self._subgraph.inputs):
-            self._define_input(index)
+            tensor = self._declared(index, signed=False)
+            self._build.define(replace(tensor, shape=self._bound_shape(index)))
         for index in self._constants():
-            self._define_constant(self._subgraph.tensors[index], self._name(index))
+            self._define_constant(index)
         for operator in self._subgraph.operators:
             self._lower(operator)
         if self._unsupported:
@@ -80,20 +79,33 @@ class _Reading:
                 f"cannot read {'; '.join(self._unsupported)}; replace what is listed, or add a "
                 f"reader with --plugin"
             )
-        return self._build.finish(
-            dict.fromkeys(self._original.tensors[i].name for i in self._subgraph.inputs),
-            dict.fromkeys(self._output(i) for i in self._subgraph.outputs),
+        ends = (
+            dict.fromkeys(self._tensor(index, signed=False).name for index in indices)
+            for indices in (self._subgraph.inputs, self._subgraph.outputs)
         )
+        return self._build.finish(*ends)
 
     def _is_converted(self, index: int) -> bool:
-        """Whether an edge tensor is unsigned outside and signed inside."""
-        before, after = self._original.tensors[index], self._subgraph.tensors[index]
-        return index in self._edge and before.dtype != after.dtype
+        """Whether a tensor has two forms."""
+        return self._original.tensors[index].dtype != self._subgraph.tensors[index].dtype
 
-    def _name(self, index: int) -> str:
-        """The tensor's name in the graph, in the form that operators use."""
-        name = self._subgraph.tensors[index].name
-        return f"{name}/signed" if self._is_converted(index) else name
+    def _declared(self, index: int, *, signed: bool) -> Tensor:
+        """The tensor, as yet of the shape that the file says, in one of its forms."""
+        tensor = (self._subgraph if signed else self._original).tensors[index]
+        name = tensor.name
+        if self._is_converted(index) and signed == (index in self._edge):
+            name = f"{name}/signed" if signed else f"{name}/unsigned"
+        return Tensor(name, tensor.shape, tensor.dtype, tensor.quant)
+
+    def _tensor(self, index: int, *, signed: bool) -> Tensor:
+        """The tensor in one of its forms, made of the other form if need be."""
+        tensor = self._declared(index, signed=signed)
+        if tensor.name not in self._build:
+            other = self._declared(index, signed=not signed).name
+            if other not in self._build:
+                raise ModelError(f"tensor '{other}' is read before anything computes it")
+            self._build.add("requantize", (self._build[other],), QuantizeParams(), (tensor,))
+        return self._build[tensor.name]
 
     def _check_shape_names(self) -> None:
         known = [self._subgraph.tensors[i].name for i in self._subgraph.inputs]
@@ -101,16 +113,9 @@ class _Reading:
             if name not in known:
                 raise UsageError(f"--shape {name}: no such input; there is {', '.join(known)}")
 
-    def _define_input(self, index: int) -> None:
-        tensor = self._original.tensors[index]
-        shape = self._bound_shape(tensor)
-        self._build.define(Tensor(tensor.name, shape, tensor.dtype, tensor.quant))
-        if self._is_converted(index):
-            signed = self._declared(index)
-            self._build.add("requantize", (self._build[tensor.name],), QuantizeParams(), (signed,))
-
-    def _bound_shape(self, tensor: FileTensor) -> Shape:
+    def _bound_shape(self, index: int) -> Shape:
         """A dynamic dimension is what --shape says, else what the file says, else 1."""
+        tensor = self._original.tensors[index]
         given = self._shapes.get(tensor.name)
         if given is None:
             return tuple(max(size, 1) for size in tensor.shape)
@@ -127,24 +132,20 @@ class _Reading:
         read = {i for op in self._subgraph.operators for i in op.inputs if i != ABSENT}
         return sorted((read | {*self._subgraph.outputs}) - made)
 
-    def _define_constant(self, tensor: FileTensor, name: str) -> None:
-        data = tensor.data
-        if data is None and not tensor.is_variable and 0 in tensor.shape:
-            data = np.zeros(tensor.shape, tensor.dtype)
-        if tensor.is_variable:
+    def _define_constant(self, index: int) -> None:
+        tensor, data = self._subgraph.tensors[index], self._subgraph.tensors[index].data
+        if data is None and (tensor.is_variable or 0 in tensor.shape):
             data = np.zeros(tensor.shape, tensor.dtype)
         if data is None:
             raise ModelError(f"tensor '{tensor.name}': nothing computes it; get the file again")
+        declared = self._declared(index, signed=True)
         self._build.define(
-            Tensor(name, data.shape, tensor.dtype, tensor.quant, data, tensor.is_variable)
+            replace(declared, shape=data.shape, data=data, is_state=tensor.is_variable)
         )
 
-    def _declared(self, index: int) -> Tensor:
-        tensor = self._subgraph.tensors[index]
-        return Tensor(self._name(index), tensor.shape, tensor.dtype, tensor.quant)
-
     def _lower(self, operator: FileOperator) -> None:
-        outputs = tuple(self._declared(index) for index in operator.outputs)
+        signed = operator.kind not in READ_UNSIGNED
+        outputs = tuple(self._declared(index, signed=signed) for index in operator.outputs)
         label = f"{operator.kind} '{outputs[0].name if outputs else ''}'"
         try:
             lowering = lowering_of(operator.kind)
@@ -152,7 +153,7 @@ class _Reading:
                 custom = "custom operator" if operator.is_custom else "operator"
                 raise UnsupportedError(f"there is no reader for this {custom}")
             inputs = tuple(
-                None if index == ABSENT else self._build[self._name(index)]
+                None if index == ABSENT else self._tensor(index, signed=signed)
                 for index in operator.inputs
             )
             lowering(Node(self._build, operator, inputs, outputs))
@@ -173,13 +174,3 @@ class _Reading:
                 shape = tuple(max(size, 1) for size in tensor.shape)
                 dtype = tensor.dtype if tensor.dtype in DTYPE_BYTES else "uint8"
                 self._build.define(replace(tensor, shape=shape, dtype=dtype))
-
-    def _output(self, index: int) -> str:
-        name = self._original.tensors[index].name
-        if self._is_converted(index) and name not in self._build:
-            outer = self._original.tensors[index]
-            unsigned = Tensor(name, outer.shape, outer.dtype, outer.quant)
-            self._build.add(
-                "requantize", (self._build[self._name(index)],), QuantizeParams(), (unsigned,)
-            )
-        return name

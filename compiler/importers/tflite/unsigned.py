@@ -1,7 +1,7 @@
 """Makes uint8 models int8: the same integers less 128, so that kernels need one type.
 
 ``scale * (q - zero_point)`` is the same when both are 128 less. Inputs and outputs of the model
-stay uint8; the reader puts a requantize between.
+stay uint8, and so do those of a few operators; the reader puts a requantize between.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from compiler.importers.tflite.model_file import FileSubgraph, FileTensor
 
 OFFSET = 128
 
-#: Operators that read raw numbers, whatever the scales say.
-_RAW = ("CAST", "BITCAST", "ONE_HOT")
+#: Operators that read the numbers themselves, or round halves by their sign.
+READ_UNSIGNED = ("CAST", "BITCAST", "ONE_HOT", "AVERAGE_POOL_2D")
 
 #: (operator, index of x, index of the weights)
 _PRODUCTS = (
@@ -29,15 +29,8 @@ _PRODUCTS = (
 
 def make_signed(subgraph: FileSubgraph) -> FileSubgraph:
     """The subgraph with every quantized uint8 tensor as int8."""
-    raw = {i for op in subgraph.operators if op.kind in _RAW for i in (*op.inputs, *op.outputs)}
     subgraph = _with_float_products(subgraph)
-    return replace(
-        subgraph,
-        tensors=tuple(
-            tensor if index in raw else _signed(tensor)
-            for index, tensor in enumerate(subgraph.tensors)
-        ),
-    )
+    return replace(subgraph, tensors=tuple(_signed(tensor) for tensor in subgraph.tensors))
 
 
 def _is_unsigned(tensor: FileTensor) -> bool:
