@@ -19,9 +19,14 @@ void uart_wait(void); /* returns when a byte may have come */
 /* clock/: implements kiln_port_clock and kiln_port_clock_info of port.h. */
 void clock_init(void);
 
-/* startup/: the stack lies at [stack_limit, stack_top), filled with STACK_FILL at reset. */
+/* startup/: the stack lies at [__stack_limit, __stack_top), filled with STACK_FILL at reset. */
 #define STACK_FILL 0xA5A5A5A5u
 extern uint32_t __stack_limit[], __stack_top[];
+
+/* startup/ or soc/. Interrupts are never taken, but an enabled one ends cpu_sleep, which may
+ * also return early. */
+void cpu_enable_interrupt(uint32_t number);
+void cpu_sleep(uint32_t number);
 void cpu_reset(void);
 
 /* Writes "kiln fault: <what> <name>=<hex> ..." again at each byte received; never returns. */

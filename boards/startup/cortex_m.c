@@ -7,6 +7,8 @@ extern uint32_t __data_load[], __data_start[], __data_end[], __bss_start[], __bs
 #define RESET_CONTROL REGISTER(0xE000ED0C)
 #define CONFIGURABLE_FAULTS REGISTER(0xE000ED28)
 #define FAULT_ADDRESS REGISTER(0xE000ED38)
+#define NVIC_ENABLE(number) REGISTER(0xE000E100 + (number) / 32 * 4)
+#define NVIC_CLEAR_PENDING(number) REGISTER(0xE000E280 + (number) / 32 * 4)
 #define COPROCESSOR_ACCESS REGISTER(0xE000ED88)
 
 void _start(void);
@@ -60,6 +62,17 @@ void _start(void) {
     }
 }
 
+/* Masked, a pending interrupt is not taken but still ends WFI (B1.5.18). */
+void cpu_enable_interrupt(uint32_t number) {
+    __asm__ volatile("cpsid i");
+    NVIC_ENABLE(number) = 1u << number % 32;
+}
+
+void cpu_sleep(uint32_t number) {
+    __asm__ volatile("dsb\n\twfi" ::: "memory");
+    NVIC_CLEAR_PENDING(number) = 1u << number % 32;
+}
+
 void cpu_reset(void) {
     __asm__ volatile("dsb");
     RESET_CONTROL = 0x05FA0004;
@@ -70,7 +83,8 @@ void cpu_reset(void) {
  * returns into report_exception in thread mode, by a frame made up at the top of the stack
  * (B1.5.6: r0-r3, r12, lr, pc, xPSR), with the arguments (faulting stack pointer, exception). */
 __attribute__((naked)) void fault_handler(void) {
-    __asm__ volatile("mov r0, sp\n\t"
+    __asm__ volatile(".syntax unified\n\t"
+                     "mov r0, sp\n\t"
                      "mrs r1, ipsr\n\t"
                      "ldr r2, =__stack_top\n\t"
                      "subs r2, #32\n\t"

@@ -6,8 +6,6 @@
 #define UART_CONTROL REGISTER(UART_BASE + 0x08)
 #define UART_INTERRUPTS REGISTER(UART_BASE + 0x0C)
 #define UART_DIVIDER REGISTER(UART_BASE + 0x10)
-#define NVIC_ENABLE REGISTER(0xE000E100)
-#define NVIC_CLEAR_PENDING REGISTER(0xE000E280)
 
 enum { TRANSMIT_FULL = 1, RECEIVE_FULL = 2 };                       /* UART_STATE */
 enum { TRANSMIT_ON = 1, RECEIVE_ON = 2, RECEIVE_INTERRUPT_ON = 8 }; /* UART_CONTROL */
@@ -19,9 +17,7 @@ enum { POLLS = 200 };
 void uart_init(void) {
     UART_DIVIDER = UART_CLOCK_HZ / UART_BAUD;
     UART_CONTROL = TRANSMIT_ON | RECEIVE_ON | RECEIVE_INTERRUPT_ON;
-    /* Interrupts stay masked: a pending one still ends WFI. */
-    __asm__ volatile("cpsid i");
-    NVIC_ENABLE = 1u << UART_INTERRUPT;
+    cpu_enable_interrupt(UART_INTERRUPT);
 }
 
 int uart_read(void) {
@@ -38,7 +34,7 @@ void uart_wait(void) {
     for (int i = 0; i < POLLS; i++)
         if (UART_STATE & RECEIVE_FULL)
             return;
-    __asm__ volatile("wfi");
-    UART_INTERRUPTS = RECEIVE_INTERRUPT;
-    NVIC_CLEAR_PENDING = 1u << UART_INTERRUPT;
+    UART_INTERRUPTS = RECEIVE_INTERRUPT; /* a byte that came until here is full, or polled next */
+    if (!(UART_STATE & RECEIVE_FULL))
+        cpu_sleep(UART_INTERRUPT);
 }

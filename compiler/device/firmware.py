@@ -15,12 +15,12 @@ from string import Template
 from compiler.boards import Board, Region
 from compiler.device.images import FlashBytes, flash_bytes, region_bytes, write_image
 from compiler.device.toolchains import Toolchain, find_toolchain, is_bare, is_native
-from compiler.errors import FitError, ToolError
+from compiler.errors import FitError, ToolError, UsageError
 from compiler.paths import BOARDS, ROOT, RUNTIME, TARGETS
 
 _BUILD_SECONDS = 3600
 _ERROR = re.compile(
-    r"^.*?\b(?:error|undefined reference|undefined symbol|multiple definition)\b.*$"
+    r"^.*?\b(?:[Ee]rror|undefined reference|undefined symbol|multiple definition)\b.*$"
 )
 #: GNU ld, then lld.
 _OVERFLOW = re.compile(r"region [`'](\w+)'(?: |: )overflowed by (\d+) bytes")
@@ -129,6 +129,9 @@ def compile_program(
 
     Paths below ``out`` and Kiln's own do not show in the result.
     """
+    for source in (*program.sources, *program.model_sources):
+        if not source.is_file():
+            raise UsageError(f"board '{board.name}': its source '{source}' is missing; add it")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     folder, out = folder.resolve(), out.resolve()
@@ -194,12 +197,13 @@ def _toolchain_file(board: Board, toolchain: Toolchain) -> str:
     if not is_native(board.chip.triple) or is_bare(board.chip):
         system = "Generic" if is_bare(board.chip) else "Linux"
         lines.append(f"set(CMAKE_SYSTEM_NAME {system})")
-    lines += [
-        _cmake_list("CMAKE_C_COMPILER", toolchain.command),
-        f"set(CMAKE_C_COMPILER_ID {toolchain.cmake_id})",
-        "set(CMAKE_C_COMPILER_ID_RUN TRUE)",
-        "set(CMAKE_C_COMPILER_FORCED TRUE)",
-    ]
+    for language in ("C", "ASM"):
+        lines += [
+            _cmake_list(f"CMAKE_{language}_COMPILER", toolchain.command),
+            f"set(CMAKE_{language}_COMPILER_ID {toolchain.cmake_id})",
+            f"set(CMAKE_{language}_COMPILER_ID_RUN TRUE)",
+            f"set(CMAKE_{language}_COMPILER_FORCED TRUE)",
+        ]
     return "\n".join(lines) + "\n"
 
 

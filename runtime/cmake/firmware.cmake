@@ -7,9 +7,8 @@ target_include_directories(firmware PRIVATE ${KILN_INCLUDES})
 target_compile_definitions(firmware PRIVATE ${KILN_DEFINES})
 target_compile_options(firmware PRIVATE ${KILN_COMPILE_FLAGS})
 
-# The C compiler's driver assembles .S files as well.
 foreach(source IN LISTS KILN_SOURCES)
-  set_source_files_properties(${source} PROPERTIES LANGUAGE C COMPILE_OPTIONS -Os)
+  set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS -Os)
   if(source MATCHES "\\.S$")
     set_source_files_properties(${source} PROPERTIES OBJECT_DEPENDS "${KILN_DEPENDS}")
   endif()

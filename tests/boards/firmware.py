@@ -22,7 +22,7 @@ from compiler.targets import target_chain
 ECHO = Path(__file__).parent / "echo.c"
 
 #: An address at which no board here has anything.
-FAULT_AT = 0xA0000000
+FAULT_AT = 0x90000000
 
 
 def build_echo(board: Board, out: Path, toolchain: str | None = None) -> Image:

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+import compiler.boards as boards
 from compiler.boards import Board, board_names, load_board
 from compiler.device.runners import open_stream, select_runner
 from compiler.device.streams import Stream
 from compiler.errors import ToolError
 from tests.boards.firmware import FAULT_AT, ask, build_echo, read_exactly, read_line
 
-EMULATED = [name for name in board_names() if load_board(name).is_emulated]
+PLUGIN = Path(__file__).parent / "plugin"
+EMULATED = [
+    name
+    for name, board in ((name, load_board(name)) for name in board_names())
+    if board.is_emulated and board.chip.startup is not None
+]
 INSTRUCTIONS = 1
 
 
-@pytest.fixture(params=EMULATED)
-def board(request: pytest.FixtureRequest, tmp_path: Path) -> Board:
+@pytest.fixture(params=[*EMULATED, "netduinoplus2"])
+def board(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Board:
+    monkeypatch.setattr(boards, "_folders", [*boards._folders, PLUGIN])
     found = load_board(request.param)
     try:
         select_runner(found, "open", tmp_path)
@@ -50,7 +58,9 @@ def test_every_byte_value_comes_back_in_order(stream: Stream) -> None:
     assert read_exactly(stream, len(sent)) == sent
 
 
-def test_clock_counts_instructions_exactly(stream: Stream) -> None:
+def test_clock_counts_instructions_exactly(board: Board, stream: Stream) -> None:
+    if any(path.name == "dwt.c" for path in board.chip.sources):
+        pytest.skip("QEMU has no DWT cycle counter")
     short = [ask(stream, "c", 1000) for _ in range(3)]
     long = [ask(stream, "c", 3000) for _ in range(2)]
     assert short[0][0] == INSTRUCTIONS
@@ -73,7 +83,8 @@ def test_fault_is_reported_again_to_whoever_comes_later(stream: Stream) -> None:
     for _ in range(2):
         assert read_line(stream) == ""
         report = read_line(stream)
-        assert report.startswith("kiln fault: ") and f"address=0x{FAULT_AT:08x}" in report
+        address = re.fullmatch(r"kiln fault: .* address=0x0*([0-9a-f]+)( .*)?", report)
+        assert address is not None and int(address[1], 16) == FAULT_AT
         stream.write(b"?")
 
 
