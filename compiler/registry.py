@@ -75,8 +75,8 @@ shape: Attribute[Callable[[OpView], Sequence[tuple[Shape, str]]]] = Attribute("s
 #: integer, exact for ``view.numerics``. An absent optional input is None.
 reference: Attribute[Callable[..., np.ndarray | tuple[np.ndarray, ...]]] = Attribute("reference")
 
-#: ``quantize(view, ranges) -> ...``: see passes/quantize.py.
-quantize: Attribute[Callable[..., Any]] = Attribute("quantize")
+#: How the operator becomes int8: a ``QuantizeRule``, see quantization/rule.py.
+quantize: Attribute[Any] = Attribute("quantize")
 
 #: Operator class, for fusion and planning: "elementwise" (unary, same shape), "broadcast"
 #: (binary, broadcasting), "reduction", "complex" (takes an elementwise epilogue), "view"

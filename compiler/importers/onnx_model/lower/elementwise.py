@@ -97,14 +97,19 @@ def relu(node: Node) -> str:
 
 @reads("Clip")
 def clip(node: Node) -> str:
-    """Limits are attributes before opset 11, inputs since."""
-    limits = []
-    for index, name, default in ((1, "min", -math.inf), (2, "max", math.inf)):
-        if node.has(index):
-            default = float(node.constant(index, f"limit '{name}'").reshape(()))
-        limits.append(float(node.attribute(name, default)))
-    low, high = limits
-    return node.build.emit("clamp", node.input(), params=ClampParams(min(low, high), high))
+    """Limits are attributes before opset 11, inputs since, and may be computed."""
+    x, limits = node.input(), {"min": -math.inf, "max": math.inf}
+    for index, name, kind in ((1, "min", "maximum"), (2, "max", "minimum")):
+        if node.has(index) and node.data(index) is None:
+            x = node.build.emit(kind, x, node.input(index))
+        elif node.has(index):
+            limits[name] = float(node.constant(index, name).reshape(()))
+        else:
+            limits[name] = float(node.attribute(name, limits[name]))
+    low, high = limits["min"], limits["max"]
+    if math.isinf(low) and math.isinf(high):
+        return x
+    return node.build.emit("clamp", x, params=ClampParams(min(low, high), high))
 
 
 @reads("LeakyRelu")

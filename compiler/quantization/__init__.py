@@ -1,0 +1,29 @@
+"""Post-training quantization: calibrate a float graph, then make it int8.
+
+``quantize_graph`` does what the command line asks for; the steps are ``load_samples``,
+``calibrate`` and ``quantize_int8``. ``rule.QuantizeRule`` is how an operator takes part.
+"""
+
+from __future__ import annotations
+
+from compiler.graph import Graph
+from compiler.options import BuildOptions
+from compiler.quantization import operators
+from compiler.quantization.calibrate import calibrate
+from compiler.quantization.convert import quantize_int8
+from compiler.quantization.rule import QuantizeRule
+from compiler.quantization.samples import CalibrationWarning, load_samples
+from compiler.report.progress import Progress, silent
+
+__all__ = [
+    "CalibrationWarning", "QuantizeRule", "calibrate", "load_samples", "operators",
+    "quantize_graph", "quantize_int8",
+]  # fmt: skip
+
+
+def quantize_graph(graph: Graph, options: BuildOptions, progress: Progress = silent) -> Graph:
+    """``graph`` quantized as ``options`` say, or as it is. Raises KilnError."""
+    if options.quantize == "none":
+        return graph
+    samples = load_samples(graph, options.calibration)
+    return quantize_int8(graph, calibrate(graph, samples, options.ranges, progress))

@@ -1,0 +1,91 @@
+"""The ``quantize`` rules of the built-in operators; TFLite's int8 specification decides."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from compiler.graph import OpView, Quantization, Tensor
+from compiler.quantization.choose import (
+    channel_scales,
+    quantized_bias,
+    quantized_weight,
+    scales_for_bias,
+)
+from compiler.quantization.rule import QuantizeRule
+from compiler.registry import quantize
+
+
+@dataclass(frozen=True)
+class WeightedRule(QuantizeRule):
+    """Input, constant weight with output channels along ``channel_axis``, optional bias."""
+
+    channel_axis: int
+
+    def applies(self, view: OpView) -> bool:
+        bias = view.optional(2)
+        return view.input(1).is_constant and (bias is None or bias.is_constant)
+
+    def activations(self, view: OpView) -> Sequence[int]:
+        return (0,)
+
+    def constants(self, view: OpView) -> Mapping[int, Tensor]:
+        weight, bias, input_scale = view.input(1), view.optional(2), view.input(0).scale
+        assert weight.data is not None
+        scales = channel_scales(weight.data, self.channel_axis)
+        scales = scales_for_bias(scales, None if bias is None else bias.data, input_scale)
+        result = {1: quantized_weight(weight, scales, self.channel_axis)}
+        if bias is not None:
+            result[2] = quantized_bias(bias, scales, input_scale)
+        return result
+
+
+@dataclass(frozen=True)
+class FixedOutputRule(QuantizeRule):
+    """An output whose range the operator itself knows."""
+
+    scale: float
+    zero_point: int
+
+    def fixed(self, view: OpView, output: int) -> Quantization | None:
+        return Quantization((self.scale,), (self.zero_point,))
+
+
+class EqualScalesRule(QuantizeRule):
+    """Elements are moved or compared, never computed with."""
+
+    equal_scales: ClassVar[bool] = True
+
+
+class PadRule(EqualScalesRule):
+    """The padding value must be representable."""
+
+    def extremes(self, view: OpView) -> tuple[float, ...]:
+        return (view.params.value,) if view.params.mode == "constant" else ()
+
+
+class ClampRule(EqualScalesRule):
+    """What a clamp cuts off need not be representable."""
+
+    narrows: ClassVar[bool] = True
+
+
+quantize.of("conv2d", "fully_connected", "transpose_conv2d")(WeightedRule(channel_axis=0))
+quantize.of("depthwise_conv2d")(WeightedRule(channel_axis=3))
+quantize.of("add", "sub", "mul", "mean", "batch_matmul")(QuantizeRule())
+quantize.of(
+    "abs", "neg", "erf", "hard_swish", "hard_sigmoid", "softplus", "softsign", "mish", "silu",
+    "relu_0_to_1", "leaky_relu", "elu", "gelu", "prelu",
+)(QuantizeRule())  # fmt: skip
+quantize.of(
+    "reshape", "transpose", "slice", "concat", "split", "gather", "tile", "broadcast_to",
+    "depth_to_space", "space_to_depth", "resize_nearest", "resize_bilinear", "select",
+    "average_pool2d", "max_pool2d", "reduce_max", "reduce_min", "maximum", "minimum",
+)(EqualScalesRule())  # fmt: skip
+quantize.of("pad")(PadRule())
+quantize.of("clamp")(ClampRule())
+quantize.of("arg_max", "arg_min")(QuantizeRule())
+quantize.of("softmax", "logistic")(FixedOutputRule(1 / 256, -128))
+quantize.of("tanh", "l2_normalization")(FixedOutputRule(1 / 128, 0))
+quantize.of("log_softmax")(FixedOutputRule(16 / 256, 127))

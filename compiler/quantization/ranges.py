@@ -1,0 +1,121 @@
+"""What calibration remembers of a tensor, and three ways to choose its range from that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from compiler.errors import UsageError
+from compiler.quantization.choose import INT8_MAX, INT8_MIN, Range
+
+#: Histogram bins over [-bound, bound]; even, so that doubling the bound merges pairs exactly.
+BINS = 8192
+
+#: Share of the values that the percentile method keeps between its limits.
+KEPT = 0.9999
+
+#: Fractions of the full range that the search for the least error tries.
+FRACTIONS = np.linspace(0.2, 1.0, 81)
+
+
+@dataclass
+class TensorStatistics:
+    """Exact extremes and a histogram, updated sample by sample.
+
+    The histogram's bound is a power of two that doubles as needed, so that nothing but the
+    bin's width is lost, whatever the order of the samples.
+    """
+
+    name: str
+    low: float = np.inf
+    high: float = -np.inf
+    bound: float = 0.0
+    counts: np.ndarray = field(default_factory=lambda: np.zeros(BINS))
+
+    def update(self, values: np.ndarray) -> None:
+        """Count ``values``; infinities (attention masks) are left out. NaN raises UsageError."""
+        flat = np.asarray(values, np.float32).reshape(-1)
+        low, high = float(flat.min()), float(flat.max())
+        if not np.isfinite([low, high]).all():
+            if np.isnan(flat).any():
+                raise UsageError(
+                    f"calibration: tensor '{self.name}' becomes NaN; give inputs of the range that "
+                    f"the model was trained on"
+                )
+            flat = flat[np.isfinite(flat)]
+            if not flat.size:
+                return
+            low, high = float(flat.min()), float(flat.max())
+        self.low, self.high = min(self.low, low), max(self.high, high)
+        self._reach(max(-low, high))
+        # The centre of the histogram is the edge between two bins; zeros fall into the upper.
+        bins = (flat + np.float32(self.bound)) * np.float32(BINS / 2 / self.bound)
+        self.counts += np.bincount(np.minimum(bins.astype(np.int32), BINS - 1), minlength=BINS)
+
+    def _reach(self, magnitude: float) -> None:
+        if self.bound == 0.0:
+            self.bound = float(2.0 ** np.ceil(np.log2(max(magnitude, 1e-30))))
+        while self.bound < magnitude:
+            merged = self.counts.reshape(-1, 2).sum(axis=1)
+            self.counts = np.zeros(BINS)
+            self.counts[BINS // 4 : BINS // 4 + BINS // 2] = merged
+            self.bound *= 2
+
+    @property
+    def centres(self) -> np.ndarray:
+        """The value that each bin stands for."""
+        width = 2 * self.bound / BINS
+        middle = -self.bound + width * (np.arange(BINS) + 0.5)
+        clipped: np.ndarray = np.clip(middle, self.low, self.high)
+        return clipped
+
+
+def minmax_range(statistics: TensorStatistics) -> Range:
+    """Everything that was seen."""
+    return statistics.low, statistics.high
+
+
+def percentile_range(statistics: TensorStatistics) -> Range:
+    """All but the outermost values, the same share on both sides."""
+    total = np.cumsum(statistics.counts)
+    cut = (1 - KEPT) / 2 * total[-1]
+    low = statistics.centres[np.searchsorted(total, cut, side="right")]
+    high = statistics.centres[min(np.searchsorted(total, total[-1] - cut), BINS - 1)]
+    return float(low), float(high)
+
+
+def mse_range(statistics: TensorStatistics) -> Range:
+    """The clipped range with the least mean squared error of int8 values.
+
+    Both limits shrink together first, then each on its own.
+    """
+    low, high = min(statistics.low, 0.0), max(statistics.high, 0.0)
+    used = statistics.counts > 0
+    values, weights = statistics.centres[used], statistics.counts[used]
+    lows, highs = np.array([low]), np.array([high])
+    for shrink_low, shrink_high in ((True, True), (True, False), (False, True)):
+        lows = low * (FRACTIONS if shrink_low else np.ones_like(FRACTIONS))
+        highs = high * (FRACTIONS if shrink_high else np.ones_like(FRACTIONS))
+        best = int(np.argmin(_errors(values, weights, lows, highs)))
+        low, high = float(lows[best]), float(highs[best])
+    return low, high
+
+
+def _errors(
+    values: np.ndarray, weights: np.ndarray, lows: np.ndarray, highs: np.ndarray
+) -> np.ndarray:
+    """Squared error over the histogram of each range (lows[i], highs[i])."""
+    scales = np.maximum(highs - lows, 1e-30)[:, None] / (INT8_MAX - INT8_MIN)
+    zeros = np.rint(INT8_MIN - lows[:, None] / scales)
+    steps = np.clip(np.rint(values / scales) + zeros, INT8_MIN, INT8_MAX)
+    errors: np.ndarray = np.square((steps - zeros) * scales - values) @ weights
+    return errors
+
+
+RANGE_METHODS: Mapping[str, Callable[[TensorStatistics], Range]] = {
+    "minmax": minmax_range,
+    "percentile": percentile_range,
+    "mse": mse_range,
+}
