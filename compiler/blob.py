@@ -124,7 +124,7 @@ def encode_blob(blob: Blob) -> bytes:
 
 def sealed(data: bytes) -> bytes:
     """``data`` with the CRC in its header made right."""
-    return data[:12] + struct.pack("<I", _crc(data)) + data[16:]
+    return data[:12] + struct.pack("<I", blob_crc(data)) + data[16:]
 
 
 def read_blob(data: bytes) -> Blob:
@@ -138,7 +138,7 @@ def read_blob(data: bytes) -> Blob:
         _refuse(f"format version {version}, this is Kiln's {VERSION}; build the model again")
     if size != len(data):
         _refuse(f"{len(data)} bytes where its header says {size}; it was cut, copy it again")
-    if crc != _crc(data):
+    if crc != blob_crc(data):
         _refuse("the CRC is wrong: it is damaged; copy it again or build the model again")
     tensor_count = inputs + outputs + states
     _check(numerics < len(_NUMERICS) and zero == 0 and zero_2 == 0, "header")
@@ -226,7 +226,8 @@ def _decode_tensor(
     )  # fmt: skip
 
 
-def _crc(data: bytes) -> int:
+def blob_crc(data: bytes) -> int:
+    """The CRC-32 in a blob's header: of all bytes but its own."""
     return zlib.crc32(data[16:], zlib.crc32(data[:12]))
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from compiler.arrays import random_inputs
 from compiler.device.session import Session
 from compiler.errors import UsageError
 
@@ -53,7 +54,10 @@ def collect_profile(session: Session, runs: int) -> Profile:
     """Run ``runs`` times with the step hook on. Raises BoardError, UsageError."""
     if runs < 1:
         raise UsageError(f"--runs {runs}: give at least 1")
-    info = session.client.hello()
+    info = session.client.info
+    inputs = random_inputs(session.build.inputs, 1)
+    for index, tensor in enumerate(session.build.inputs):
+        session.client.write_input(index, inputs[tensor.name].tobytes())
     measured = session.client.profile(runs)
     memory = session.client.memory()
     return Profile(

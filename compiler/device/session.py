@@ -9,10 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from compiler.arrays import Arrays
+from compiler.blob import blob_crc
 from compiler.boards import Board
 from compiler.device.client import Client
+from compiler.device.protocol import BoardInfo, status_text
 from compiler.device.runners import open_stream
 from compiler.errors import BoardError
+from compiler.files import read_bytes
 from compiler.manifest import Build
 
 
@@ -40,11 +43,22 @@ def open_session(board: Board, build: Build, port: str | None) -> Iterator[Sessi
     """Start or reach the board and check that it runs this very build. Raises BoardError."""
     with open_stream(board, build.image, port) as stream:
         client = Client(stream)
-        info = client.hello()
-        expected = str(build.manifest["code_hash"])
-        if info.code_hash.hex() != expected:
-            raise BoardError(
-                f"board '{board.name}' runs other kernels (hash {info.code_hash.hex()}) than "
-                f"'{build.folder}' ({expected}); flash that build first"
-            )
+        _check_model(client.hello(), board, build)
         yield Session(client, build)
+
+
+def _check_model(info: BoardInfo, board: Board, build: Build) -> None:
+    """Raises BoardError where the board could not load its model, or has another one."""
+    if info.load_status < 0:
+        raise BoardError(
+            f"board '{board.name}' could not load its model: {status_text(info.load_status)}; "
+            f"build and flash again"
+        )
+    blob = read_bytes(build.folder / "model.blob", "blob")
+    same_code = info.code_hash.hex() == build.manifest["code_hash"]
+    if not same_code or (info.blob_bytes, info.blob_crc) != (len(blob), blob_crc(blob)):
+        what = "weights" if same_code else "kernels"
+        raise BoardError(
+            f"board '{board.name}' has another model's {what} than '{build.folder}'; "
+            f"flash that build first"
+        )
