@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ from compiler.options import BuildOptions
 from compiler.pipeline import compile_model, lower_model
 from compiler.registry import count_macs, op_class, params
 from compiler.report.progress import Progress, silent
-from compiler.sample import sample_model
+from compiler.sample import sample_calibration, sample_model
 from compiler.simulate import Simulator
 from compiler.targets import load_target, target_chain, target_names
 
@@ -55,9 +55,8 @@ def build(
     The folder then holds ``model.blob``, ``model_kernels.c``, ``kiln_model.h``, the image and
     ``build.json``. Raises KilnError; a failed build leaves no ``build.json``.
     """
-    options = options or BuildOptions()
+    path, options = _model_and_options(model, options)
     target_board = load_board(board)
-    path = Path(model) if model is not None else sample_model()
     folder = Path(out) if out is not None else default_folder(board)
     data = files.read_bytes(path, "model")
     compiled = compile_model(path, target_board.target, options)
@@ -78,6 +77,18 @@ def build(
     }
     files.write_json(folder / FILE_NAME, manifest)
     return Build(folder, manifest)
+
+
+def _model_and_options(
+    model: Path | str | None, options: BuildOptions | None
+) -> tuple[Path, BuildOptions]:
+    """The sample, with its own calibration data, where no model is given."""
+    options = options or BuildOptions()
+    if model is not None:
+        return Path(model), options
+    if options.quantize != "none" and options.calibration is None:
+        options = replace(options, calibration=sample_calibration())
+    return sample_model(), options
 
 
 def default_folder(board: str) -> Path:
@@ -136,7 +147,7 @@ def profile(
 
 
 def simulate(
-    model: Path | str | Graph,
+    model: Path | str | Graph | None,
     inputs: Inputs,
     *,
     options: BuildOptions | None = None,
@@ -157,9 +168,9 @@ def _arrays(inputs: Inputs) -> Mapping[str, np.ndarray]:
     return read_npz(Path(inputs)) if isinstance(inputs, str | Path) else inputs
 
 
-def lower(model: Path | str, options: BuildOptions | None = None) -> Graph:
+def lower(model: Path | str | None, options: BuildOptions | None = None) -> Graph:
     """The graph that is scheduled: read, canonical, quantized and fused."""
-    return lower_model(Path(model), options or BuildOptions())
+    return lower_model(*_model_and_options(model, options))
 
 
 def tensor_infos(graph: Graph, names: Sequence[str]) -> list[TensorInfo]:
@@ -213,10 +224,9 @@ def inspect(subject: Path | str | None, options: BuildOptions | None = None) -> 
     A folder gives its ``build.json``; a model also ``operators``: one row per operator of the
     graph that would be scheduled.
     """
-    path = Path(subject) if subject is not None else sample_model()
-    if path.is_dir():
-        return dict(read_build(path).manifest)
-    graph = lower(path, options)
+    if subject is not None and Path(subject).is_dir():
+        return dict(read_build(Path(subject)).manifest)
+    graph = lower(subject, options)
     return {
         "model": graph.name,
         "numerics": graph.numerics,

@@ -30,9 +30,8 @@ def command(
     from compiler import api, arrays
     from compiler.report.progress import bar
     from compiler.report.tables import outputs_table
-    from compiler.sample import sample_model
 
-    graph = api.lower(model or sample_model(), to_options(values))
+    graph = api.lower(model, to_options(values))
     if input_file is not None:
         inputs = arrays.read_npz(input_file)
     else:
