@@ -1,0 +1,131 @@
+"""Real files: every tensor of every layer as LiteRT's reference kernels compute it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from compiler.check import check_graph
+from compiler.errors import UnsupportedError
+from compiler.graph import Graph, Preprocessing
+from compiler.importers import read_model
+from compiler.passes import CANONICAL, run_passes
+from compiler.simulate import Simulator
+from tests.support.zoo_models import zoo_model
+
+INTEGER = [
+    "ic_resnet8_int8", "kws_dscnn_int8", "vww_mobilenetv1_025_int8", "ad_autoencoder_int8",
+    "kws_onoff_int8", "rps_int8", "magic_wand_int8", "micro_speech_int8",
+]  # fmt: skip
+FLOAT = [
+    "kws_onoff_f32", "rps_f32", "hand_recrop_f32", "blazeface_short_f16", "face_landmark_f16",
+    "hand_landmark_lite_f16",
+]  # fmt: skip
+
+#: Ranges that inputs of float models may have in use.
+RANGES = ((0, 255), (-1, 1), (0, 1), (-50, 50))
+
+
+def random_inputs(graph: Graph, run: int) -> dict[str, np.ndarray]:
+    random = np.random.default_rng(run)
+    inputs = {}
+    for name in graph.inputs:
+        tensor = graph.tensors[name]
+        if tensor.dtype == "float32":
+            low, high = RANGES[run % len(RANGES)]
+            inputs[name] = random.uniform(low, high, tensor.shape).astype(np.float32)
+        else:
+            info = np.iinfo(tensor.dtype)
+            values = random.integers(info.min, info.max + 1, tensor.shape)
+            inputs[name] = values.astype(tensor.dtype)
+    return inputs
+
+
+class Judge:
+    """LiteRT's reference kernels, with every intermediate tensor kept."""
+
+    def __init__(self, path: Path) -> None:
+        litert = pytest.importorskip("ai_edge_litert.interpreter")
+        self._interpreter = litert.Interpreter(
+            str(path),
+            experimental_op_resolver_type=litert.OpResolverType.BUILTIN_REF,
+            experimental_preserve_all_tensors=True,
+        )
+        self._interpreter.allocate_tensors()
+        self._index = {d["name"]: d["index"] for d in self._interpreter.get_tensor_details()}
+
+    def run(self, inputs: dict[str, np.ndarray]) -> None:
+        for name, value in inputs.items():
+            self._interpreter.set_tensor(self._index[name], value)
+        self._interpreter.invoke()
+
+    def knows(self, name: str) -> bool:
+        return name in self._index
+
+    def value(self, name: str) -> np.ndarray:
+        return self._interpreter.get_tensor(self._index[name])
+
+
+def compare_integers(name: str, runs: int) -> int:
+    """Bytes that were compared; every one of them must be equal."""
+    path = zoo_model(f"{name}.tflite")
+    graph = read_model(path)
+    judge, compared = Judge(path), 0
+    for form in (graph, run_passes(graph, CANONICAL)):
+        check_graph(form)
+        for run in range(runs):
+            inputs = random_inputs(graph, run)
+            judge.run(inputs)
+            seen: dict[str, np.ndarray] = {}
+            outputs = Simulator(form).run(inputs, seen.__setitem__)
+            for tensor, value in (*seen.items(), *outputs.items()):
+                if judge.knows(tensor):
+                    np.testing.assert_array_equal(value, judge.value(tensor), err_msg=tensor)
+                    compared += value.size
+    return compared
+
+
+@pytest.mark.parametrize("name", INTEGER)
+def test_integers_are_equal(name: str) -> None:
+    assert compare_integers(name, runs=1) > 1000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", INTEGER)
+def test_integers_are_equal_on_twenty_inputs(name: str) -> None:
+    assert compare_integers(name, runs=20) > 1000
+
+
+@pytest.mark.parametrize("name", FLOAT)
+def test_floats_are_close(name: str) -> None:
+    """Within 1e-4 of each output's range."""
+    path = zoo_model(f"{name}.tflite")
+    graph = read_model(path)
+    judge, inputs = Judge(path), random_inputs(graph, 2)
+    judge.run(inputs)
+    for form in (graph, run_passes(graph, CANONICAL)):
+        check_graph(form)
+        for output, value in Simulator(form).run(inputs).items():
+            wanted = judge.value(output)
+            span = float(np.abs(wanted).max())
+            np.testing.assert_allclose(value, wanted, rtol=0, atol=1e-4 * span, err_msg=output)
+
+
+def test_run_time_shapes_are_gone() -> None:
+    graph = read_model(zoo_model("ad_autoencoder_int8.tflite"))
+    assert {op.kind for op in graph.ops} == {
+        "quantize", "reshape", "fully_connected", "dequantize",
+    }  # fmt: skip
+
+
+def test_metadata() -> None:
+    graph = read_model(zoo_model("hand_landmark_lite_f16.tflite"))
+    assert graph.labels == ("Left", "Right")
+    assert graph.preprocessing == {"input_1": Preprocessing((0.0,) * 3, (255.0,) * 3)}
+
+
+def test_custom_operator_is_named() -> None:
+    with pytest.raises(UnsupportedError, match="Convolution2DTransposeBias 'conv2d_transpose'"):
+        read_model(zoo_model("selfie_landscape_f16_customop.tflite"))
