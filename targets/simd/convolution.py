@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -204,8 +203,9 @@ class Int8Convolution(SimdConvolution):
 
     def constants(self, view: OpView, runs: np.ndarray) -> tuple[Constant, ...]:
         isa, offset = self.isa, self.isa.input_offset + view.input(0).zero_point
+        parts = 2 if isa.pairs else 1
         return (
-            Constant(pack_runs(runs, isa.lanes, isa.int8_columns, self.step), "weights"),
+            Constant(pack_runs(runs, isa.lanes, isa.int8_columns, self.step, parts), "weights"),
             Constant(folded_bias(view, runs, offset, isa.lanes), "bias"),
             Constant(requantization(view, runs.shape[0], isa.lanes), "multiplier"),
         )
@@ -236,19 +236,13 @@ class FloatConvolution(SimdConvolution):
 
 def register(isa: Isa) -> None:
     """conv2d and fully_connected of ``isa.target``, direct and staged."""
-    for op in ("conv2d", "fully_connected"):
+    for base, dtype in ((Int8Convolution, "int8"), (FloatConvolution, "float32")):
         for direct in (True, False):
-            _register(Int8Convolution, isa, op, "int8", direct)
-    for op, direct in (("conv2d", True), ("conv2d", False), ("fully_connected", True)):
-        _register(FloatConvolution, isa, op, "float32", direct)
-
-
-def _register(
-    base: type[SimdConvolution], isa: Isa, op: str, dtype: str, direct: bool
-) -> None:
-    form = "_direct" if direct else ""
-    decorate: Callable[[type[Kernel]], type[Kernel]] = kernel(
-        op, target=isa.target, name=f"{op}_{dtype}__{isa.target}{form}",
-        source=f"conv2d_{dtype}.h", dtypes=(dtype,),
-    )  # fmt: skip
-    decorate(type(base.__name__, (base,), {"isa": isa, "direct": direct}))
+            form = "_direct" if direct else ""
+            # A fully connected layer has no padding, and no run that ends within a step of one.
+            dense = ("fully_connected",) if direct or base.step > 1 else ()
+            decorate = kernel(
+                ("conv2d", *dense), target=isa.target, source=f"conv2d_{dtype}.h",
+                name=f"conv2d_{dtype}__{isa.target}{form}", dtypes=(dtype,),
+            )  # fmt: skip
+            decorate(type(base.__name__, (base,), {"isa": isa, "direct": direct}))

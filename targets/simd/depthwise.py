@@ -106,8 +106,8 @@ class SimdDepthwise(Kernel):
         )  # fmt: skip
 
 
-class Int8DepthwiseQuads(SimdDepthwise):
-    """Dot products of four taps; needs ``Isa.quad_order``."""
+class Int8Depthwise(SimdDepthwise):
+    """What the two int8 forms share: the struct, the bias and the requantization."""
 
     def fits(self, view: OpView) -> bool:
         weight = view.input(1)
@@ -116,16 +116,12 @@ class Int8DepthwiseQuads(SimdDepthwise):
             and requantizes_exactly(view, by_channel(weight.data))
         )  # fmt: skip
 
-    def call(self, view: OpView) -> Call:
-        weight, isa = view.input(1).data, self.isa
+    def int8_call(
+        self, view: OpView, rows: Rows, slot: int, channel_of: np.ndarray,
+        packed: np.ndarray, scratch: tuple[Scratch, ...],
+    ) -> Call:  # fmt: skip
+        weight, offset = view.input(1).data, self.isa.input_offset + view.input(0).zero_point
         assert weight is not None
-        _, _, width, channels = weight.shape
-        groups = -(-width // 4)
-        rows = rows_of(view, 4 * isa.lanes, 4 * groups)
-        channel_of = rows.channel_of(isa.quad_order())
-        slot = groups * rows.row_elements * 4
-        line = rows.phases * rows.line_elements + rows.block
-        offset = isa.input_offset + view.input(0).zero_point
         return Call(
             "simd_depthwise_int8_shape",
             {
@@ -138,14 +134,44 @@ class Int8DepthwiseQuads(SimdDepthwise):
             },
             (
                 Input(0),
-                Constant(pack_quads(weight, channel_of, rows.block), "weights"),
+                Constant(packed, "weights"),
                 Constant(folded_bias(view, by_channel(weight), offset, 1)[channel_of], "bias"),
-                Constant(requantization(view, channels, 1)[..., channel_of], "multiplier"),
-                Scratch(line),
-                Scratch(rows.slots * slot),
+                Constant(requantization(view, weight.shape[-1], 1)[..., channel_of], "multiplier"),
+                *scratch,
                 Output(0),
             ),
         )
+
+
+class Int8DepthwiseQuads(Int8Depthwise):
+    """Dot products of four taps; needs ``Isa.quad_order``."""
+
+    def call(self, view: OpView) -> Call:
+        weight, isa = view.input(1).data, self.isa
+        assert weight is not None
+        groups = -(-weight.shape[2] // 4)
+        rows = rows_of(view, 4 * isa.lanes, 4 * groups)
+        channel_of = rows.channel_of(isa.quad_order())
+        slot = groups * rows.row_elements * 4
+        line = rows.phases * rows.line_elements + rows.block
+        packed = pack_quads(weight, channel_of, rows.block)
+        scratch = (Scratch(line), Scratch(rows.slots * slot))
+        return self.int8_call(view, rows, slot, channel_of, packed, scratch)
+
+
+class Int8DepthwiseTaps(Int8Depthwise):
+    """Products of two taps summed in 16 bits, elements in their order."""
+
+    def call(self, view: OpView) -> Call:
+        weight = view.input(1).data
+        assert weight is not None
+        block = 4 * self.isa.lanes
+        rows = rows_of(view, block, 1)
+        channel_of = rows.channel_of(np.arange(block))
+        slot = round_up(rows.phases * rows.line_elements, block)
+        scratch = Scratch(rows.slots * slot + block)
+        packed = pack_taps(weight, channel_of, block)
+        return self.int8_call(view, rows, slot, channel_of, packed, (scratch,))
 
 
 class FloatDepthwise(SimdDepthwise):
@@ -155,15 +181,13 @@ class FloatDepthwise(SimdDepthwise):
         rows = rows_of(view, isa.lanes, 4)
         channel_of = rows.channel_of(np.arange(isa.lanes))
         slot = round_up(rows.phases * rows.line_elements, isa.lanes)
-        taps = weight.reshape(-1, weight.shape[-1])[:, channel_of]
-        packed = taps.reshape(len(taps), rows.period, isa.lanes).transpose(1, 0, 2)
         bias = bias_of(view, weight.shape[-1]).astype(np.float32)
         return Call(
             "simd_depthwise_float32_shape",
             {**_fields(view, rows, slot), **clamp_fields(view, view.params.clamp)},
             (
                 Input(0),
-                Constant(packed.ravel(), "weights"),
+                Constant(pack_taps(weight, channel_of, isa.lanes), "weights"),
                 Constant(bias[channel_of], "bias"),
                 Scratch((rows.slots * slot + isa.lanes) * 4),
                 Output(0),
@@ -174,6 +198,12 @@ class FloatDepthwise(SimdDepthwise):
 def by_channel(weight: np.ndarray) -> np.ndarray:
     """(1, kh, kw, C) to (C, taps)."""
     return weight.reshape(-1, weight.shape[-1]).T
+
+
+def pack_taps(weight: np.ndarray, channel_of: np.ndarray, block: int) -> np.ndarray:
+    """(1, kh, kw, C) to ``[block of the period][tap row][tap][position]``."""
+    taps = by_channel(weight).T[:, channel_of]
+    return taps.reshape(len(taps), -1, block).transpose(1, 0, 2).ravel()
 
 
 def pack_quads(weight: np.ndarray, channel_of: np.ndarray, block: int) -> np.ndarray:

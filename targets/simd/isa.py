@@ -17,6 +17,8 @@ class Isa:
     float_columns: int
     #: Added to each int8 activation before it is multiplied: 128 where it is read as unsigned.
     input_offset: int = 0
+    #: Whether the four weights of a lane lie as two pairs, all lanes' first pairs foremost.
+    pairs: bool = False
     #: MACs per cycle of the inner loop, for ``cost``.
     int8_macs: float = 16.0
     float_macs: float = 8.0

@@ -19,18 +19,21 @@ def pad_axis(array: np.ndarray, axis: int, multiple: int) -> np.ndarray:
     return np.pad(array, widths)
 
 
-def pack_runs(weight: np.ndarray, lanes: int, columns: int, step: int) -> np.ndarray:
-    """(O, runs, inputs) to ``[block][run][step of a run][column][lane][input of a step]``.
+def pack_runs(
+    weight: np.ndarray, lanes: int, columns: int, step: int, parts: int = 1
+) -> np.ndarray:
+    """(O, runs, inputs) to ``[block][run][step of a run][column][part][lane][input of a part]``.
 
-    The last block of channels has fewer columns.
+    The last block of channels has fewer columns. A step's inputs are cut into ``parts``.
     """
     padded = pad_axis(pad_axis(weight, 2, step), 0, lanes)
     channels = padded.shape[0]
     steps = padded.reshape(channels, -1, step)
     blocks = []
     for begin in range(0, channels, lanes * columns):
-        block = steps[begin : begin + lanes * columns].reshape(-1, lanes, *steps.shape[1:])
-        blocks.append(block.transpose(2, 0, 1, 3).ravel())
+        block = steps[begin : begin + lanes * columns]
+        lanes_apart = block.reshape(-1, lanes, steps.shape[1], parts, step // parts)
+        blocks.append(lanes_apart.transpose(2, 0, 3, 1, 4).ravel())
     return np.concatenate(blocks)
 
 

@@ -30,8 +30,8 @@ def without_minimum(case: Case) -> Case:
 
 
 def weighted_cases(kernel: Kernel) -> list[Case]:
-    """The grid of the kernel's operator; int8 once with and once without weights of -128."""
-    cases = GRIDS[kernel.op](kernel)
+    """The grids of the kernel's operators; int8 once with and once without weights of -128."""
+    cases = [case for op in kernel.ops for case in GRIDS[op](kernel)]
     if kernel.dtypes == ("int8",):
         cases = cases + [without_minimum(case) for case in cases]
     return cases

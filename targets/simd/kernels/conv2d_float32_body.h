@@ -75,13 +75,6 @@ KILN_KERNEL void SIMD_KERNEL(conv2d_float32, )(const struct simd_conv2d_float32_
     TILE(convolution)(shape, input, operands, scratch, output);
 }
 
-KILN_KERNEL void SIMD_KERNEL(fully_connected_float32, _direct)(
-    const struct simd_conv2d_float32_shape *shape, const float *input, const float *weights,
-    const float *bias, float *output) {
-    struct TILE(operands) operands = {weights, bias, NULL};
-    TILE(convolution)(shape, input, operands, NULL, output);
-}
-
 #undef TILE
 #undef TILE_SHAPE
 #undef TILE_ELEMENT

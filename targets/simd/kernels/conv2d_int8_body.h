@@ -88,20 +88,6 @@ KILN_KERNEL void SIMD_KERNEL(conv2d_int8, )(
     TILE(convolution)(shape, input, operands, scratch, output);
 }
 
-KILN_KERNEL void SIMD_KERNEL(fully_connected_int8, _direct)(
-    const struct simd_conv2d_int8_shape *shape, const int8_t *input, const int8_t *weights,
-    const int32_t *bias, const void *scale, int8_t *output) {
-    struct TILE(operands) operands = {weights, bias, scale};
-    TILE(convolution)(shape, input, operands, NULL, output);
-}
-
-KILN_KERNEL void SIMD_KERNEL(fully_connected_int8, )(
-    const struct simd_conv2d_int8_shape *shape, const int8_t *input, const int8_t *weights,
-    const int32_t *bias, const void *scale, int8_t *scratch, int8_t *output) {
-    struct TILE(operands) operands = {weights, bias, scale};
-    TILE(convolution)(shape, input, operands, scratch, output);
-}
-
 #undef TILE
 #undef TILE_SHAPE
 #undef TILE_ELEMENT

@@ -1,0 +1,20 @@
+/* int8 convolution and fully connected layers by smull, smlal and sadalp. */
+#ifndef ARM_NEON_CONV2D_INT8_H
+#define ARM_NEON_CONV2D_INT8_H
+
+#include "arm_neon/kernels/simd.h"
+#include "simd/kernels/conv2d_shape.h"
+#include "simd/kernels/names.h"
+
+#define SIMD(name) neon_##name
+#define SIMD_KERNEL(name, form) name##__arm_neon##form
+#define SIMD_LANES 4
+/* 32 registers: sums, weights, two for a quad, products. */
+#define TILE_ROWS(columns) ((columns) == 1 ? 8 : 4)
+#define TILE_COLUMNS 4
+#include "simd/kernels/conv2d_int8_body.h"
+#undef SIMD
+#undef SIMD_KERNEL
+#undef SIMD_LANES
+
+#endif

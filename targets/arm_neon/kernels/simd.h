@@ -1,0 +1,174 @@
+/* The primitives of the shared SIMD bodies in NEON: 4 lanes of 32 bits, armv8.0-a. */
+#ifndef ARM_NEON_SIMD_H
+#define ARM_NEON_SIMD_H
+
+#include "kernel.h"
+
+#include <arm_neon.h>
+#include <string.h>
+
+typedef int32x4_t neon_i32;
+typedef float32x4_t neon_f32;
+
+/* memcpy for a few dozen to a few thousand bytes, without the call. */
+KILN_INLINE void neon_copy(void *to, const void *from, int32_t bytes) {
+    uint8_t *out = (uint8_t *)to;
+    const uint8_t *in = (const uint8_t *)from;
+    int32_t i = 0;
+    for (; i + 16 <= bytes; i += 16) {
+        uint8x16_t value = vld1q_u8(in + i);
+        __asm__("" : "+w"(value)); /* or the loop becomes a call of memcpy again */
+        vst1q_u8(out + i, value);
+    }
+    if (i + 8 <= bytes) {
+        memcpy(out + i, in + i, 8);
+        i += 8;
+    }
+    if (i + 4 <= bytes) {
+        memcpy(out + i, in + i, 4);
+        i += 4;
+    }
+    for (; i < bytes; i++) out[i] = in[i];
+}
+
+KILN_INLINE neon_i32 neon_load_i32(const int32_t *from) { return vld1q_s32(from); }
+
+/* Four int8 activations of one pixel, as two pairs, each in every lane. */
+typedef struct neon_quad {
+    int8x8_t first, second;
+} neon_quad;
+
+KILN_INLINE neon_quad neon_broadcast_quad(const int8_t *from, int32_t narrow) {
+    (void)narrow;
+    int16_t pairs[2];
+    memcpy(pairs, from, sizeof pairs);
+    neon_quad quad;
+    quad.first = vreinterpret_s8_s16(vdup_n_s16(pairs[0]));
+    quad.second = vreinterpret_s8_s16(vdup_n_s16(pairs[1]));
+    return quad;
+}
+
+/* Four int8 weights per lane: the first pair of all lanes, then the second. */
+typedef int8x16_t neon_weights;
+
+KILN_INLINE neon_weights neon_load_weights(const int8_t *from, int32_t narrow) {
+    (void)narrow;
+    return vld1q_s8(from);
+}
+
+/* sum + the four products of each lane. Narrow (no weight is -128): two products are at most
+ * 2 * 128 * 127 in size, which 16 bits hold. */
+KILN_INLINE neon_i32 neon_dot(neon_i32 sum, neon_quad quad, neon_weights weights,
+                              int32_t narrow) {
+    int16x8_t products = vmull_s8(quad.first, vget_low_s8(weights));
+    if (narrow) {
+        products = vmlal_s8(products, quad.second, vget_high_s8(weights));
+        return vpadalq_s16(sum, products);
+    }
+    sum = vpadalq_s16(sum, products);
+    return vpadalq_s16(sum, vmull_s8(quad.second, vget_high_s8(weights)));
+}
+
+typedef int8x16_t neon_bytes;
+
+KILN_INLINE neon_bytes neon_load_bytes(const int8_t *from) { return vld1q_s8(from); }
+
+KILN_INLINE void neon_add_products(neon_i32 *sums, int16x8_t low, int16x8_t high) {
+    sums[0] = vaddw_s16(sums[0], vget_low_s16(low));
+    sums[1] = vaddw_high_s16(sums[1], low);
+    sums[2] = vaddw_s16(sums[2], vget_low_s16(high));
+    sums[3] = vaddw_high_s16(sums[3], high);
+}
+
+/* sums[0..3] + x * w of 16 elements. */
+KILN_INLINE void neon_multiply_bytes(neon_i32 *sums, neon_bytes x, neon_bytes w) {
+    neon_add_products(sums, vmull_s8(vget_low_s8(x), vget_low_s8(w)), vmull_high_s8(x, w));
+}
+
+/* sums[0..3] + x0 * w0 + x1 * w1 of 16 elements; narrow as in neon_dot. */
+KILN_INLINE void neon_multiply_byte_pairs(neon_i32 *sums, neon_bytes x0, neon_bytes w0,
+                                          neon_bytes x1, neon_bytes w1, int32_t narrow) {
+    if (!narrow) {
+        neon_multiply_bytes(sums, x0, w0);
+        neon_multiply_bytes(sums, x1, w1);
+        return;
+    }
+    int16x8_t low = vmull_s8(vget_low_s8(x0), vget_low_s8(w0));
+    int16x8_t high = vmull_high_s8(x0, w0);
+    low = vmlal_s8(low, vget_low_s8(x1), vget_low_s8(w1));
+    neon_add_products(sums, low, vmlal_high_s8(high, x1, w1));
+}
+
+/* kiln_multiply_quantized of every lane, where |accumulator| < 2^(30 - left): left and right are
+ * the shift's two directions. */
+KILN_INLINE neon_i32 neon_requantize_tflite(neon_i32 accumulator, neon_i32 multiplier,
+                                            neon_i32 left, neon_i32 right) {
+    int32x4_t high = vqrdmulhq_s32(vshlq_s32(accumulator, left), multiplier);
+    /* vrshl rounds ties up; one less where negative, and shifted at all, makes that away from 0. */
+    int32x4_t down = vnegq_s32(right);
+    int32x4_t negative = vshrq_n_s32(vandq_s32(high, down), 31);
+    return vrshlq_s32(vqaddq_s32(high, negative), down);
+}
+
+/* rint(accumulator * scale), ties to even, where that fits 32 bits. */
+KILN_INLINE neon_i32 neon_requantize_fast(neon_i32 accumulator, const float *scale) {
+    return vcvtnq_s32_f32(vmulq_f32(vcvtq_f32_s32(accumulator), vld1q_f32(scale)));
+}
+
+KILN_INLINE neon_i32 neon_add_i32(neon_i32 a, int32_t b) { return vaddq_s32(a, vdupq_n_s32(b)); }
+
+/* 16 lanes as int8, saturated and clamped. */
+KILN_INLINE int8x16_t neon_narrow(neon_i32 a, neon_i32 b, neon_i32 c, neon_i32 d, int32_t low,
+                                  int32_t high) {
+    int16x8_t ab = vqmovn_high_s32(vqmovn_s32(a), b), cd = vqmovn_high_s32(vqmovn_s32(c), d);
+    int8x16_t bytes = vqmovn_high_s16(vqmovn_s16(ab), cd);
+    bytes = vmaxq_s8(bytes, vdupq_n_s8((int8_t)low));
+    return vminq_s8(bytes, vdupq_n_s8((int8_t)high));
+}
+
+KILN_INLINE void neon_store_bytes(int8_t *to, int8x16_t bytes, int32_t valid) {
+    if (valid == 16) {
+        vst1q_s8(to, bytes);
+    } else if (valid == 8) {
+        vst1_s8(to, vget_low_s8(bytes));
+    } else {
+        int8_t buffer[16];
+        vst1q_s8(buffer, bytes);
+        for (int32_t i = 0; i < valid; i++) to[i] = buffer[i];
+    }
+}
+
+/* The first `valid` lanes of one to four vectors as int8, saturated and clamped. */
+KILN_INLINE void neon_store_int8(int8_t *to, const neon_i32 *values, int32_t columns, int32_t low,
+                                 int32_t high, int32_t valid) {
+    const int32_t last = columns - 1;
+    neon_i32 b = values[last < 1 ? last : 1], c = values[last < 2 ? last : 2];
+    neon_store_bytes(to, neon_narrow(values[0], b, c, values[last], low, high), valid);
+}
+
+KILN_INLINE neon_f32 neon_load_f32(const float *from) { return vld1q_f32(from); }
+KILN_INLINE neon_f32 neon_broadcast_f32(const float *from) { return vld1q_dup_f32(from); }
+
+/* sum + a * b, rounded once. */
+KILN_INLINE neon_f32 neon_multiply_add(neon_f32 sum, neon_f32 a, neon_f32 b) {
+    return vfmaq_f32(sum, a, b);
+}
+
+KILN_INLINE neon_f32 neon_set_f32(float value) { return vdupq_n_f32(value); }
+
+KILN_INLINE neon_f32 neon_clamp_f32(neon_f32 value, neon_f32 low, neon_f32 high) {
+    return vminq_f32(vmaxq_f32(value, low), high);
+}
+
+/* The first `count` (1..4) lanes. */
+KILN_INLINE void neon_store_f32(float *to, neon_f32 value, int32_t count) {
+    if (count == 4) {
+        vst1q_f32(to, value);
+        return;
+    }
+    float buffer[4];
+    vst1q_f32(buffer, value);
+    for (int32_t i = 0; i < count; i++) to[i] = buffer[i];
+}
+
+#endif

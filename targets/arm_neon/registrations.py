@@ -1,0 +1,11 @@
+"""The kernels of 64-bit ARM with NEON: the shared SIMD bodies with 4 lanes."""
+
+from kiln_targets.simd import convolution, depthwise
+from kiln_targets.simd.isa import Isa
+
+NEON = Isa(
+    "arm_neon", lanes=4, int8_columns=4, float_columns=4, int8_macs=7, float_macs=3.5, pairs=True
+)
+
+convolution.register(NEON)
+depthwise.register(NEON, depthwise.Int8DepthwiseTaps)
