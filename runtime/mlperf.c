@@ -154,6 +154,13 @@ static void answer_db(kiln_mlperf *mlperf, const char *text) {
 
 /* ---- runs ---- */
 
+/* Bytes of an element that `real_value` can read; else 0. */
+static uint32_t element_bytes(kiln_dtype dtype) {
+    if (dtype == KILN_INT8 || dtype == KILN_UINT8)
+        return 1;
+    return dtype == KILN_INT16 ? 2 : dtype == KILN_FLOAT32 || dtype == KILN_INT32 ? 4 : 0;
+}
+
 static float real_value(const kiln_tensor *tensor, uint32_t index) {
     float scale = tensor->scale > 0.0f ? tensor->scale : 1.0f;
     int32_t q;
@@ -163,18 +170,19 @@ static float real_value(const kiln_tensor *tensor, uint32_t index) {
         q = ((const int8_t *)tensor->data)[index];
     else if (tensor->dtype == KILN_UINT8)
         q = ((const uint8_t *)tensor->data)[index];
-    else
+    else if (tensor->dtype == KILN_INT16)
         q = ((const int16_t *)tensor->data)[index];
-    return scale * (float)(q - tensor->zero_point);
+    else
+        q = ((const int32_t *)tensor->data)[index];
+    return scale * ((float)q - (float)tensor->zero_point);
 }
 
 static void answer_results(kiln_mlperf *mlperf) {
     kiln_tensor tensor;
     kiln_status status = kiln_output(&mlperf->server->model, 0, &tensor);
-    uint32_t element = tensor.dtype == KILN_FLOAT32 ? 4 : tensor.dtype == KILN_INT16 ? 2 : 1;
-    if (status != KILN_OK ||
-        (element == 1 && tensor.dtype != KILN_INT8 && tensor.dtype != KILN_UINT8)) {
-        write_text("e-[the output has no dtype that can be printed]\r\n");
+    uint32_t element = status == KILN_OK ? element_bytes(tensor.dtype) : 0;
+    if (element == 0) {
+        write_text("e-[there is no output that can be printed]\r\n");
         return;
     }
     write_text("m-results-[");

@@ -48,6 +48,10 @@ def test_unit(c_tests: Path, blob_file: Path, case: str) -> None:
     run(c_tests / "runtime_test", str(blob_file), case)
 
 
+def test_without_profile_the_hook_is_never_called(c_tests: Path, blob_file: Path) -> None:
+    run(c_tests / "runtime_test_no_profile", str(blob_file), "hook")
+
+
 @pytest.mark.parametrize("mode", ["flip", "cut"])
 def test_every_damaged_byte_and_every_cut_is_refused(
     c_tests: Path, blob_file: Path, mode: str
