@@ -53,7 +53,7 @@ static int serve(void) {
     }
 }
 
-#if defined(__unix__) || defined(__APPLE__) || defined(_WIN32)
+#if !defined(KILN_BARE_METAL) && (defined(__unix__) || defined(__APPLE__) || defined(_WIN32))
 int main(int argc, char **argv) {
     kiln_port_arguments(argc, argv);
     return serve();

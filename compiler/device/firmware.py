@@ -211,6 +211,8 @@ def _config_file(
     board: Board, toolchain: Toolchain, program: Program, link_flags: Sequence[str], out: Path
 ) -> str:
     defines: dict[str, int | str] = {"UART_BAUD": board.baud, "KILN_BOARD": f'"{board.name}"'}
+    if is_bare(board.chip):
+        defines["KILN_BARE_METAL"] = 1  # cross compilers for Linux say __unix__ all the same
     defines |= board.chip.defines
     defines |= board.defines
     flags = ["-g", "-Wall", "-Wextra", "-ffp-contract=off", "-fno-asynchronous-unwind-tables"]

@@ -25,7 +25,9 @@ _END_SECONDS = 1.0
 
 
 class Stream:
-    """A duplex byte stream; also a context manager that closes it."""
+    """A duplex byte stream; also a context manager that closes it. Messages use its ``name``."""
+
+    name: str
 
     def read(self, max_bytes: int, timeout_seconds: float) -> bytes:
         """At least one byte as soon as there is one; nothing after ``timeout_seconds``.
@@ -113,6 +115,7 @@ class ProcessStream(Stream):
 
     def __init__(self, name: str, command: Sequence[str]) -> None:
         """Raises ToolError where the program cannot be started."""
+        self.name = name
         self._process = Process(name, command, has_pipes=True)
         stdin, stdout = self._process.popen.stdin, self._process.popen.stdout
         assert stdin is not None and stdout is not None
@@ -150,7 +153,7 @@ class SocketStream(Stream):
     """A connected TCP socket, and the process at its other end if we started that."""
 
     def __init__(self, name: str, connection: socket.socket, process: Process | None = None):
-        self._name, self._socket, self._process = name, connection, process
+        self.name, self._socket, self._process = name, connection, process
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def read(self, max_bytes: int, timeout_seconds: float) -> bytes:
@@ -170,14 +173,14 @@ class SocketStream(Stream):
         try:
             self._socket.sendall(data)
         except TimeoutError:
-            raise BoardError(f"{self._name}: takes no input; reset it") from None
+            raise BoardError(f"{self.name}: takes no input; reset it") from None
         except OSError:
             raise self._gone() from None
 
     def _gone(self) -> BoardError:
         if self._process is not None:
             return self._process.gone()
-        return BoardError(f"{self._name}: the connection was closed; is the board still there?")
+        return BoardError(f"{self.name}: the connection was closed; is the board still there?")
 
     def close(self) -> None:
         self._socket.close()
@@ -206,7 +209,8 @@ class SerialStream(Stream):
         """Raises BoardError where the port cannot be opened."""
         import serial
 
-        self._name, self._failures = f"port '{port}'", (serial.SerialException, OSError)
+        self.name = f"port '{port}'"
+        self._failures = (serial.SerialException, OSError)
         try:
             self._serial: Any = serial.serial_for_url(port, baud, write_timeout=WRITE_SECONDS)
         except (serial.SerialException, OSError, ValueError) as error:
@@ -221,13 +225,13 @@ class SerialStream(Stream):
             waiting = min(self._serial.in_waiting, max_bytes - 1) if data else 0
             return data + bytes(self._serial.read(waiting)) if waiting else data
         except self._failures as error:
-            raise BoardError(f"{self._name}: {error}; is the board still connected?") from None
+            raise BoardError(f"{self.name}: {error}; is the board still connected?") from None
 
     def write(self, data: bytes) -> None:
         try:
             self._serial.write(data)
         except self._failures as error:
-            raise BoardError(f"{self._name}: {error}; is the board still connected?") from None
+            raise BoardError(f"{self.name}: {error}; is the board still connected?") from None
 
     def close(self) -> None:
         self._serial.close()
