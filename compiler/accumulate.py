@@ -19,16 +19,11 @@ def centred(values: Array, tensor: Tensor) -> Array:
 
 
 def accumulator_scales(view: OpView, channels: int) -> Array:
-    """Input scale * weight scale / output scale, per output channel, in float64.
-
-    Per tensor, TFLite multiplies the first two in float32.
-    """
+    """Input scale * weight scale / output scale in float64, (channels,)."""
     quant = view.input(1).quant
     assert quant is not None
-    if not quant.per_channel:
-        product = np.float32(view.input(0).scale) * np.float32(quant.scale[0])
-        return np.full(channels, float(product) / view.output().scale)
-    return view.input(0).scale * np.array(quant.scale, np.float64) / view.output().scale
+    scales = view.input(0).scale * np.array(quant.scale, np.float64) / view.output().scale
+    return np.broadcast_to(scales, (channels,))
 
 
 def requantize_product(view: OpView, accumulator: Array) -> Array:
@@ -60,11 +55,11 @@ def finish_accumulator(view: OpView, accumulator: Array, bias: Array | None) -> 
 
 
 def accumulator_rounding(view: OpView) -> str:
-    """"double", "single" or "wide": how numerics ``tflite`` rounds an accumulator plus bias.
+    """How numerics ``tflite`` rounds an accumulator plus bias: "double", "single" or "wide".
 
     16-bit activations have 64-bit accumulators, unless the bias has 32 bits.
     """
+    declared = rounding.get(view.op.kind) or "double"
     bias = view.optional(2)
-    if view.input(0).dtype == "int16" and (bias is None or bias.dtype == "int64"):
-        return "wide"
-    return rounding.get(view.op.kind) or "double"
+    is_wide = view.input(0).dtype == "int16" and (bias is None or bias.dtype == "int64")
+    return "wide" if is_wide and declared == "double" else declared

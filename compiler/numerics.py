@@ -66,10 +66,15 @@ def multiply_quantized(value: Array, mantissa: Array | int, shift: Array | int) 
 
 
 def multiply_single(value: Array, mantissa: Array | int, shift: Array | int) -> Array:
-    """value * mantissa * 2^(shift - 31), rounded once, half up."""
+    """value * mantissa * 2^(shift - 31), rounded once, half up; shift <= 15, 48-bit values.
+
+    The product may need 79 bits, so it is taken in two parts, of the upper bits of the value and
+    of its last 16.
+    """
     right = 31 - np.asarray(shift, np.int64)
-    product = np.asarray(value, np.int64) * mantissa
-    return (product + (np.int64(1) << (right - 1))) >> right
+    value, mantissa = np.asarray(value, np.int64), np.asarray(mantissa, np.int64)
+    low = (value & 0xFFFF) * mantissa + (np.int64(1) << (right - 1))
+    return wrap_int32(((value >> 16) * mantissa + (low >> 16)) >> (right - 16))
 
 
 def multiply_wide(value: Array, mantissa: Array | int, shift: Array | int) -> Array:

@@ -115,13 +115,20 @@ KILN_INLINE int32_t kiln_multiply_quantized_wide(int64_t value, int32_t multipli
     return (int32_t)((value * reduced + ((int64_t)1 << (total - 1))) >> total);
 }
 
-/* As kiln_requantize, for accumulators of more than 32 bits, of which only KILN_ROUND_FAST and
- * KILN_ROUND_WIDE make use. */
+/* kiln_multiply_single for 48-bit values and shift <= 15: the product has up to 79 bits, so the
+ * last 16 of the value are multiplied apart. */
+KILN_INLINE int32_t kiln_multiply_single_wide(int64_t value, int32_t multiplier, int32_t shift) {
+    int32_t right = 31 - shift;
+    int64_t low = (value & 0xFFFF) * multiplier + ((int64_t)1 << (right - 1));
+    return (int32_t)(((value >> 16) * multiplier + (low >> 16)) >> (right - 16));
+}
+
+/* As kiln_requantize, for accumulators of more than 32 bits; KILN_ROUND_TFLITE takes 32. */
 KILN_INLINE int32_t kiln_requantize_wide(int64_t accumulator, const void *constants,
                                          int32_t channel, int32_t channels, int32_t rounding,
                                          int32_t low, int32_t high, int32_t zero_point) {
     const int32_t *multiplier = (const int32_t *)constants;
-    if (rounding == KILN_ROUND_TFLITE || rounding == KILN_ROUND_SINGLE)
+    if (rounding == KILN_ROUND_TFLITE)
         return kiln_requantize((int32_t)accumulator, constants, channel, channels, rounding, low,
                                high, zero_point);
     if (rounding == KILN_ROUND_FAST) {
@@ -130,8 +137,10 @@ KILN_INLINE int32_t kiln_requantize_wide(int64_t accumulator, const void *consta
                                                    (float)(high - zero_point))) +
                zero_point;
     }
-    int32_t value = kiln_multiply_quantized_wide(accumulator, multiplier[channel],
-                                                 multiplier[channels + channel]);
+    const int32_t shift = multiplier[channels + channel];
+    int32_t value = rounding == KILN_ROUND_SINGLE
+                        ? kiln_multiply_single_wide(accumulator, multiplier[channel], shift)
+                        : kiln_multiply_quantized_wide(accumulator, multiplier[channel], shift);
     return kiln_clamp(value, low - zero_point, high - zero_point) + zero_point;
 }
 

@@ -22,7 +22,6 @@ READ_UNSIGNED = ("CAST", "BITCAST", "ONE_HOT", "AVERAGE_POOL_2D")
 _PRODUCTS = (
     ("CONV_2D", 0, 1),
     ("DEPTHWISE_CONV_2D", 0, 1),
-    ("FULLY_CONNECTED", 0, 1),
     ("TRANSPOSE_CONV", 2, 1),
 )
 
