@@ -200,7 +200,9 @@ def _cast(view: OpView, x: Array) -> Array:
     return x.astype(view.params.dtype)
 
 
-ADD_LEFT_SHIFT = 20  # bits that quantized addition gains before it scales its operands
+def add_left_shift(view: OpView) -> int:
+    """Bits that quantized addition gains before it scales its operands."""
+    return 15 if view.output().dtype == "int16" else 20
 
 
 def add_multipliers(view: OpView) -> tuple[tuple[int, int], tuple[int, int], tuple[int, int]]:
@@ -210,7 +212,7 @@ def add_multipliers(view: OpView) -> tuple[tuple[int, int], tuple[int, int], tup
     return (
         quantize_multiplier(a / twice_largest),
         quantize_multiplier(b / twice_largest),
-        quantize_multiplier(twice_largest / ((1 << ADD_LEFT_SHIFT) * output)),
+        quantize_multiplier(twice_largest / ((1 << add_left_shift(view)) * output)),
     )
 
 
@@ -237,8 +239,8 @@ def _add(view: OpView, a: Array, b: Array) -> Array:
         total = left.astype(np.float32) * scale_a + right.astype(np.float32) * scale_b
         return _store(view, np.rint(total).astype(np.int64))
     first, second, last = add_multipliers(view)
-    total = multiply_quantized(left << ADD_LEFT_SHIFT, *first)
-    total = total + sign * multiply_quantized(right << ADD_LEFT_SHIFT, *second)
+    total = multiply_quantized(left << add_left_shift(view), *first)
+    total = total + sign * multiply_quantized(right << add_left_shift(view), *second)
     return _store(view, multiply_quantized(total, *last))
 
 

@@ -24,6 +24,20 @@ struct binary_integer_shape {
     int64_t clamp_low, clamp_high;
 };
 
+/* a - trunc(a / b) * b, exactly; NaN where b is 0 or a is infinite. */
+KILN_INLINE float kiln_fmodf(float a, float b) {
+    const float infinity = __builtin_inff(), divisor = kiln_fabsf(b);
+    float rest = kiln_fabsf(a), part = divisor;
+    if (!(rest < infinity) || !(divisor > 0.0f))
+        return kiln_float_of_bits(0x7FC00000u);
+    while (part <= rest * 0.5f)
+        part *= 2.0f;
+    for (; part >= divisor && rest >= divisor; part *= 0.5f)
+        if (rest >= part)
+            rest -= part;
+    return kiln_copysignf(rest, a);
+}
+
 /* The remainder that has the sign of b. */
 KILN_INLINE float kiln_floor_modf(float a, float b) {
     const float remainder = kiln_fmodf(a, b);

@@ -15,13 +15,8 @@ struct unary_integer_shape {
     int64_t a, b;
 };
 
-KILN_INLINE float kiln_logistic(float x) {
-    const float e = kiln_expf(-__builtin_fabsf(x));
-    return (x < 0.0f ? e : 1.0f) / (1.0f + e);
-}
-
 KILN_INLINE float kiln_softplus(float x) {
-    return (x > 0.0f ? x : 0.0f) + kiln_logf(1.0f + kiln_expf(-__builtin_fabsf(x)));
+    return (x > 0.0f ? x : 0.0f) + kiln_logf(1.0f + kiln_expf(-kiln_fabsf(x)));
 }
 
 KILN_INLINE float kiln_gelu_tanh(float x) {
@@ -61,8 +56,17 @@ struct lookup_shape {
     int32_t count;
 };
 
+/* The same of two bytes, 65536 entries. */
+KILN_KERNEL void lookup_int16__reference(const struct lookup_shape *s, const uint16_t *input,
+                                         const uint16_t *table, uint16_t *output) {
+    KILN_INDEPENDENT
+    for (int32_t i = 0; i < s->count; i++)
+        output[i] = table[input[i]];
+}
+
 KILN_KERNEL void lookup_int8__reference(const struct lookup_shape *s, const uint8_t *input,
                                         const uint8_t *table, uint8_t *output) {
+    KILN_INDEPENDENT
     for (int32_t i = 0; i < s->count; i++)
         output[i] = table[input[i]];
 }

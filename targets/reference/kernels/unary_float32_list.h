@@ -1,7 +1,7 @@
 /* Every unary operator on float32, one after the other. */
 
 #define KILN_OPERATION abs
-#define KILN_VALUE(x) __builtin_fabsf(x)
+#define KILN_VALUE(x) kiln_fabsf(x)
 #include "reference/kernels/unary_body.h"
 
 #define KILN_OPERATION neg
@@ -65,7 +65,7 @@
 #include "reference/kernels/unary_body.h"
 
 #define KILN_OPERATION logistic
-#define KILN_VALUE(x) kiln_logistic(x)
+#define KILN_VALUE(x) kiln_logisticf(x)
 #include "reference/kernels/unary_body.h"
 
 #define KILN_OPERATION tanh
@@ -85,7 +85,7 @@
 #include "reference/kernels/unary_body.h"
 
 #define KILN_OPERATION softsign
-#define KILN_VALUE(x) ((x) / (1.0f + __builtin_fabsf(x)))
+#define KILN_VALUE(x) ((x) / (1.0f + kiln_fabsf(x)))
 #include "reference/kernels/unary_body.h"
 
 #define KILN_OPERATION mish
@@ -93,7 +93,7 @@
 #include "reference/kernels/unary_body.h"
 
 #define KILN_OPERATION silu
-#define KILN_VALUE(x) ((x)*kiln_logistic(x))
+#define KILN_VALUE(x) ((x)*kiln_logisticf(x))
 #include "reference/kernels/unary_body.h"
 
 #define KILN_OPERATION relu_0_to_1
