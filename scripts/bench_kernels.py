@@ -18,9 +18,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from bench_layers import LAYERS, Layer, view_of
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from bench_layers import LAYERS, Layer, view_of
 
 from compiler.emit_c import c_call, c_struct, include_path
 from compiler.kernels import Call, Constant, Input, Kernel, Output, Scratch

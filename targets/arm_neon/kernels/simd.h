@@ -35,16 +35,20 @@ KILN_INLINE neon_i32 neon_load_i32(const int32_t *from) { return vld1q_s32(from)
 
 /* Four int8 activations of one pixel, as two pairs, each in every lane. */
 typedef struct neon_quad {
-    int8x8_t first, second;
+    int8x8_t first;
+    int8x16_t second; /* its upper half is multiplied */
 } neon_quad;
 
 KILN_INLINE neon_quad neon_broadcast_quad(const int8_t *from, int32_t narrow) {
     (void)narrow;
-    int16_t pairs[2];
-    memcpy(pairs, from, sizeof pairs);
+    const int8_t(*four)[4] = (const int8_t(*)[4])(const void *)from;
+    int16x4_t pairs;
+    /* As an instruction, so that gcc does not carry activations over from step to step, in more
+     * registers than there are. */
+    __asm__("ldr %s0, %1" : "=w"(pairs) : "m"(*four));
     neon_quad quad;
-    quad.first = vreinterpret_s8_s16(vdup_n_s16(pairs[0]));
-    quad.second = vreinterpret_s8_s16(vdup_n_s16(pairs[1]));
+    quad.first = vreinterpret_s8_s16(vdup_lane_s16(pairs, 0));
+    quad.second = vreinterpretq_s8_s16(vdupq_lane_s16(pairs, 1));
     return quad;
 }
 
@@ -62,11 +66,14 @@ KILN_INLINE neon_i32 neon_dot(neon_i32 sum, neon_quad quad, neon_weights weights
                               int32_t narrow) {
     int16x8_t products = vmull_s8(quad.first, vget_low_s8(weights));
     if (narrow) {
-        products = vmlal_s8(products, quad.second, vget_high_s8(weights));
-        return vpadalq_s16(sum, products);
+        products = vmlal_high_s8(products, quad.second, weights);
+    } else {
+        sum = vpadalq_s16(sum, products);
+        products = vmull_high_s8(quad.second, weights);
     }
     sum = vpadalq_s16(sum, products);
-    return vpadalq_s16(sum, vmull_s8(quad.second, vget_high_s8(weights)));
+    __asm__ volatile("" : "+w"(sum)); /* one register for the sum, before and after */
+    return sum;
 }
 
 typedef int8x16_t neon_bytes;
