@@ -7,13 +7,17 @@ from rich.text import Text
 
 
 def new_table(*columns: str | tuple[str, str]) -> Table:
-    """An empty table; a column is a title, or a title and "right"."""
+    """An empty table; a column is a title, or a title and "right", "whole" (not
+    wrapped) or "name" (cut where there is no room).
+    """
     made = Table(box=None, header_style="bold cyan", pad_edge=False, padding=(0, 2, 0, 0))
     for column in columns:
         title, justify = (column, "left") if isinstance(column, str) else column
-        right = justify == "right"
         made.add_column(
-            Text(title), justify="right" if right else "left", no_wrap=right, overflow="fold"
+            Text(title),
+            justify="right" if justify == "right" else "left",
+            no_wrap=justify in ("right", "whole"),
+            overflow="ellipsis" if justify == "name" else "fold",
         )
     return made
 

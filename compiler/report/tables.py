@@ -86,17 +86,17 @@ def profile_table(profile: Row) -> RenderableType:
     """Where the time goes, step by step."""
     unit = profile["unit"]
     table = new_table(
-        ("#", "right"), "operator", "name", "kernel", ("MACs", "right"),
-        (unit, "right"), ("share", "right"), "", (f"MACs/{_one(unit)}", "right"),
+        ("#", "right"), ("name", "name"), ("kernel", "whole"), (_short_unit(unit), "right"),
+        ("share", "right"), ("", "whole"), ("MACs each", "right"),
     )  # fmt: skip
     whole = sum(step["median"] for step in profile["steps"]) or 1
     longest = max((step["median"] for step in profile["steps"]), default=0) or 1
     for step in profile["steps"]:
         median = step["median"]
         add_row(
-            table, str(step["index"]), step["operator"], name_text(step.get("name", "")),
-            step["kernel"], _count(step["macs"]), grouped(median),
-            percent(median / whole), bar(median / longest), _rate(step["macs"], median),
+            table, str(step["index"]), name_text(step.get("name", ""), 16),
+            step["kernel"], grouped(median),
+            percent(median / whole), bar(median / longest, 6), _rate(step["macs"], median),
         )  # fmt: skip
     total = profile["total"]
     spread = f"{grouped(total['min'])} to {grouped(total['max'])}"
@@ -190,5 +190,5 @@ def _rate(macs: int, ticks: float) -> str:
     return f"{macs / ticks:.2f}" if macs and ticks else ""
 
 
-def _one(unit: str) -> str:
-    return unit[:-1] if unit.endswith("s") and unit != "ns" else unit
+def _short_unit(unit: str) -> str:
+    return {"instructions": "instr"}.get(unit, unit)
