@@ -77,7 +77,8 @@ def test_fast_numerics_equal_the_simulator(name: str, board: str, tmp_path: Path
 def test_arena_is_the_lower_bound(name: str, tmp_path: Path) -> None:
     _need("mps2-an386")
     options = BuildOptions(io="int8")
-    manifest = api.build(zoo_model(name), board="mps2-an386", out=tmp_path, options=options).manifest
+    built = api.build(zoo_model(name), board="mps2-an386", out=tmp_path, options=options)
+    manifest = built.manifest
     scratch = manifest["scratch_bytes"]
     assert manifest["arena_bytes"] == manifest["arena_lower_bound_bytes"]
     assert manifest["arena_bytes"] - scratch <= ARENA_BYTES[name] <= manifest["arena_bytes"]
