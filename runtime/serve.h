@@ -6,7 +6,11 @@
 
 /* Bytes of payload that a frame may carry; two buffers of that size are kept. */
 #ifndef KILN_PAYLOAD_BYTES
+#if UINTPTR_MAX > 0xFFFFFFFFu
+#define KILN_PAYLOAD_BYTES 8192
+#else
 #define KILN_PAYLOAD_BYTES 512
+#endif
 #endif
 
 /* Sequence number, code, status, payload and CRC-32; what COBS adds; and a byte for text's end. */

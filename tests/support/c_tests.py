@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from pathlib import Path
 
-from compiler.blob import write_blob
-from tests.support.fake_model import fake_blob
-
-SOURCES = Path(__file__).resolve().parents[1] / "runtime"
+from compiler.paths import ROOT
 
 
-def build_c_tests(folder: Path, *options: str) -> Path:
+def build_c_tests(folder: Path) -> Path:
     """Configures and builds in ``folder``; fails with the compiler's words."""
-    blob = folder / "fake.blob"
-    blob.write_bytes(write_blob(fake_blob()))
+    options = ["-DKILN_TESTS=ON", f"-DPython3_EXECUTABLE={sys.executable}"]
     for command in (
-        ["cmake", "-G", "Ninja", "-S", str(SOURCES), "-B", str(folder), f"-DBLOB_FILE={blob}"],
+        ["cmake", "-G", "Ninja", "-S", str(ROOT), "-B", str(folder), *options],
         ["cmake", "--build", str(folder), "--parallel", "2"],
     ):
-        if "-S" in command:
-            command += options
         done = subprocess.run(command, capture_output=True, text=True, timeout=240)
         assert done.returncode == 0, done.stdout + done.stderr
     return folder

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from compiler.blob import Blob, BlobStep, BlobTensor, Operand
+import sys
+from pathlib import Path
+
+from compiler.blob import Blob, BlobStep, BlobTensor, Operand, write_blob
 
 ELEMENTS = 16
 
@@ -32,3 +35,7 @@ def fake_blob() -> Blob:
         ),
         constants=table + state,
     )
+
+
+if __name__ == "__main__":
+    Path(sys.argv[1]).write_bytes(write_blob(fake_blob()))
