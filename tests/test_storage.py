@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -135,6 +136,13 @@ def simulate(storage: Storage, made: Plan, graph: Graph) -> None:
         found = [arena.get(start + i) for i in range(graph.tensors[name].bytes)]
         assert found == alias_of[name], f"{name} is damaged at {when}"
 
+    def check_overlap(op: Op, read: str, written: str) -> None:
+        """A kernel overwrites an input from its first byte on, if at all."""
+        a, b = made.tensor_offset(read), made.tensor_offset(written)
+        ends = a + graph.tensors[read].bytes, b + graph.tensors[written].bytes
+        if read != written and a < ends[1] and b < ends[0]:
+            assert op.kind in IN_PLACE and a == b and ends[1] <= ends[0], (read, written)
+
     def fresh(name: str) -> list[tuple[str, int]]:
         return [(name, i) for i in range(graph.tensors[name].bytes)]
 
@@ -147,6 +155,8 @@ def simulate(storage: Storage, made: Plan, graph: Graph) -> None:
         if id(op) in kept:
             for name in sources:
                 check(name, op.name)
+                for written in op.outputs:
+                    check_overlap(op, name, written)
             for name in op.outputs:
                 alias_of[name] = fresh(name)
                 write(name, alias_of[name])
@@ -438,3 +448,47 @@ def test_a_view_of_a_state_that_changes_is_copied() -> None:
     storage, _ = net.storage(["x"], [old])
     assert [step.name for step in storage.steps] == ["old", "s"]
     assert storage.places["old"].buffer != storage.places["s"].buffer
+
+
+def random_net(seed: int, count: int) -> tuple[Net, list[str]]:
+    """Anything that shares memory, mixed: what the byte simulation in ``storage`` then checks."""
+    dice = random.Random(seed)
+    net = Net()
+    pool = [net.tensor("in", (1, 4, 6))]
+    if dice.random() < 0.3:
+        pool.append(net.tensor("s", (1, 4, 6), is_state=True))
+    for i in range(count):
+        name = f"t{i}"
+        source = dice.choice(pool[-5:])
+        shape = net.tensors[source].shape
+        kind = dice.choice(("conv", "abs", "abs", "add", "reshape", "concat", "split", "slice"))
+        alike = [n for n in pool if net.tensors[n].shape == shape]
+        if kind == "conv":
+            sizes = dice.choice(((1, 4, 6), (1, 2, 6), (1, 24), (1, 8, 2)))
+            pool.append(net.conv(source, name, sizes, scratch=dice.choice((0, 0, 7))))
+        elif kind == "abs":
+            pool.append(net.abs(source, name))
+        elif kind == "add":
+            pool.append(net.add(source, dice.choice(alike), name))
+        elif kind == "reshape":
+            pool.append(net.reshape(source, name, (1, net.tensors[source].bytes)))
+        elif kind == "concat":
+            parts = [source, *dice.choices(alike, k=dice.choice((1, 1, 2)))]
+            if sum(net.tensors[p].bytes for p in parts) < 200:
+                pool.append(net.concat(parts, name, dice.randrange(1, len(shape))))
+        elif kind == "split" and shape[1] % 2 == 0:
+            net.split(source, [name, f"{name}b"], 1)
+            pool += [name, f"{name}b"]
+        elif kind == "slice" and shape[1] > 1:
+            begin = (0, dice.randrange(shape[1]), *(0,) * (len(shape) - 2))
+            size = (1, dice.randrange(1, shape[1] - begin[1] + 1), *shape[2:])
+            pool.append(net.slice(source, name, begin, size))
+    read = {n for op in net.ops for n in op.inputs}
+    made = [n for op in net.ops for n in op.outputs]
+    return net, [n for n in made if n not in read or dice.random() < 0.1]
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_random_networks_never_read_a_damaged_tensor(seed: int) -> None:
+    net, outputs = random_net(seed, 3 + seed % 25)
+    net.storage(["in"], outputs)
