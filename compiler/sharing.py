@@ -35,6 +35,7 @@ class Sharing:
     group_of: dict[str, str]  # tensor -> its group, which has the name of a member
     starts: dict[str, int] = field(default_factory=dict)  # tensor -> byte in its group
     members: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    extents: dict[str, tuple[int, int]] = field(default_factory=dict)  # first byte, one after last
 
     @classmethod
     def of(cls, graph: Graph) -> Sharing:
@@ -50,10 +51,17 @@ class Sharing:
             {name: name for name in tensors},
             dict.fromkeys(tensors, 0),
             {name: (name,) for name in tensors},
+            {name: (0, tensor.bytes) for name, tensor in tensors.items()},
         )
 
     def copy(self) -> Sharing:
-        return Sharing(self.tensors, dict(self.group_of), dict(self.starts), dict(self.members))
+        return Sharing(
+            self.tensors,
+            dict(self.group_of),
+            dict(self.starts),
+            dict(self.members),
+            dict(self.extents),
+        )
 
     def spot(self, name: str) -> Spot:
         return Spot(self.tensors[name], self.starts[name])
@@ -61,13 +69,8 @@ class Sharing:
     def spots(self, group: str) -> Iterator[Spot]:
         return (self.spot(name) for name in self.members[group])
 
-    def extent(self, group: str) -> tuple[int, int]:
-        """First byte and the one after the last."""
-        spots = list(self.spots(group))
-        return min(s.start for s in spots), max(s.end for s in spots)
-
     def bytes(self, group: str) -> int:
-        low, high = self.extent(group)
+        low, high = self.extents[group]
         return high - low
 
     def join(self, name: str, host: str, offset: int, clash: Clash) -> bool:
@@ -86,6 +89,8 @@ class Sharing:
         if not _aligned([*kept, *moved]):
             return False
         self.members[host_group] += self.members.pop(group)
+        (low, high), (host_low, host_high) = self.extents.pop(group), self.extents[host_group]
+        self.extents[host_group] = min(low + shift, host_low), max(high + shift, host_high)
         for spot in moved:
             self.group_of[spot.tensor.name] = host_group
             self.starts[spot.tensor.name] = spot.start

@@ -23,16 +23,20 @@ outputs until after the last step; state always.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from compiler.errors import UnsupportedError
 from compiler.graph import Graph, Op
-from compiler.kernels import Scratch
+from compiler.lifetimes import Span, leaf_spans, scratch_operands
+from compiler.planner.problem import round_up
 from compiler.registry import embeddings
 from compiler.schedule import LiveBuffer, Place, Step, scratch_name
 from compiler.sharing import Sharing, Spot
+
+#: How many embeddings are taken back for a try; a limit for the time only.
+MAX_SECOND_THOUGHTS = 60
 
 
 class Storage(NamedTuple):
@@ -43,30 +47,23 @@ class Storage(NamedTuple):
     steps: tuple[Step, ...]
 
 
-class _Span(NamedTuple):
-    """Positions in ``graph.ops``: -1 is before the first, ``len(graph.ops)`` after the last."""
-
-    first: int
-    last: int
-
-
 def place_tensors(graph: Graph, steps: Sequence[Step], alignment: int) -> Storage:
     """Places, buffers with lifetimes, and the steps that are still needed.
 
     ``steps`` are in the order of ``graph.ops``, one for each; an operator that can do without
     may be left out. Raises UnsupportedError where one was left out that cannot.
     """
-    optional = [step.view.op.outputs[0] for step in steps if step.view.op.kind in embeddings]
+    has_kernel = {step.view.op.outputs[0] for step in steps}
     draft = _Draft(graph, steps, alignment, frozenset())
-    improved = True
-    while improved:
-        improved = False
-        for output in optional:
-            if output not in draft.embedded:
-                continue
-            other = _Draft(graph, steps, alignment, draft.kept | {output})
-            if other.peak_bytes < draft.peak_bytes:
-                draft, improved = other, True
+    waiting = draft.doubtful(has_kernel)
+    for _ in range(MAX_SECOND_THOUGHTS):
+        if not waiting:
+            break
+        output = waiting.pop(0)
+        other = _Draft(graph, steps, alignment, draft.kept | {output})
+        if other.peak_bytes < draft.peak_bytes:
+            draft, tried = other, waiting
+            waiting = [output for output in draft.doubtful(has_kernel) if output in tried]
     return draft.storage()
 
 
@@ -97,9 +94,10 @@ class _Draft:
         self._embed()
         self.step_of = {id(s.view.op): s for s in steps}
         self._check_steps()
-        self.spans = _spans(graph, self.sharing, self.leaves, self.embedded)
+        self.spans = leaf_spans(graph, self.sharing, self.leaves, self.embedded)
+        self.live = self._live_bytes()  # at time -1, 0, ...
         self._overwrite()
-        self.peak_bytes = max(self._profile(-1, len(graph.ops)))
+        self.peak_bytes = max(self.live)
 
     # -- embeddings
 
@@ -135,7 +133,7 @@ class _Draft:
 
     def _keeps_starts(self, sharing: Sharing, group: str) -> bool:
         """Model inputs begin a buffer, so that they are aligned; a state is one alone."""
-        low, high = sharing.extent(group)
+        low, high = sharing.extents[group]
         return all(
             spot.start == low and (not spot.tensor.is_state or spot.end == high)
             for spot in sharing.spots(group)
@@ -178,13 +176,13 @@ class _Draft:
             return False
         if not self._keeps_starts(grown, before):
             return False
-        if not sharing.bytes(before) == sharing.bytes(after) == grown.bytes(before):
-            first = min(self._life(sharing, before).first, self._life(sharing, after).first)
-            last = max(self._life(sharing, before).last, self._life(sharing, after).last)
-            lower = max(self._profile(first, last, grown)) < max(self._profile(first, last))
-            if not lower:
-                return False
-        self.sharing = grown
+        live = self._live_after(before, after, grown.bytes(before))
+        same_size = sharing.bytes(before) == sharing.bytes(after) == grown.bytes(before)
+        first, last = self._life_of_both(before, after)
+        changed = slice(first + 1, last + 2)
+        if not same_size and max(live[changed]) >= max(self.live[changed]):
+            return False
+        self.sharing, self.live = grown, live
         return True
 
     def _clash(
@@ -209,24 +207,59 @@ class _Draft:
 
     # -- lifetimes
 
-    def _life(self, sharing: Sharing, group: str) -> _Span:
+    def _life(self, sharing: Sharing, group: str) -> Span:
         spans = [self.spans[n] for n in sharing.members[group] if n in self.leaves]
-        return _Span(min(s.first for s in spans), max(s.last for s in spans))
+        return Span(min(s.first for s in spans), max(s.last for s in spans))
 
-    def _profile(self, first: int, last: int, sharing: Sharing | None = None) -> list[int]:
-        """Live bytes, scratch included, at each time from ``first`` to ``last``."""
-        sharing = sharing or self.sharing
-        live = [0] * (last - first + 1)
-        for group in sharing.members:
-            life = self._life(sharing, group)
-            size = _round_up(sharing.bytes(group), self.alignment)
-            for time in range(max(first, life.first), min(last, life.last) + 1):
-                live[time - first] += size
+    def _life_of_both(self, one: str, other: str) -> Span:
+        a, b = self._life(self.sharing, one), self._life(self.sharing, other)
+        return Span(min(a.first, b.first), max(a.last, b.last))
+
+    def _live_bytes(self) -> list[int]:
+        """Bytes of buffers and scratch that are live before the first operator, at each, ..."""
+        live = [0] * (len(self.graph.ops) + 2)
+        for group in self.sharing.members:
+            self._add(live, self._life(self.sharing, group), self.sharing.bytes(group), 1)
         for time, op in enumerate(self.graph.ops):
-            if first <= time <= last and op.outputs[0] not in self.embedded:
-                for _, scratch in _scratch(self.step_of[id(op)]):
-                    live[time - first] += _round_up(scratch.bytes, self.alignment)
+            if op.outputs[0] not in self.embedded:
+                for _, scratch in scratch_operands(self.step_of[id(op)]):
+                    self._add(live, Span(time, time), scratch.bytes, 1)
         return live
+
+    def _live_after(self, one: str, other: str, size: int) -> list[int]:
+        """The same once two groups have become one of ``size`` bytes."""
+        live = list(self.live)
+        for group in (one, other):
+            self._add(live, self._life(self.sharing, group), self.sharing.bytes(group), -1)
+        self._add(live, self._life_of_both(one, other), size, 1)
+        return live
+
+    def _add(self, live: list[int], life: Span, size: int, sign: int) -> None:
+        rounded = sign * round_up(size, self.alignment)
+        for index in range(life.first + 1, life.last + 2):
+            live[index] += rounded
+
+    def doubtful(self, has_kernel: Collection[str]) -> list[str]:
+        """Operators whose embedding makes a buffer that is larger than their own tensors need.
+
+        Only of buffers that are live at the peak, and only where a kernel can do without.
+        """
+        peak = self.live.index(self.peak_bytes) - 1
+        found = []
+        for op in self.graph.ops:
+            output = op.outputs[0]
+            if output not in self.embedded or output not in has_kernel:
+                continue
+            group = self.sharing.group_of[output]
+            sizes = {
+                self.sharing.tensors[n].bytes
+                for n in (*op.inputs, *op.outputs)
+                if n in self.sharing.tensors
+            }
+            life = self._life(self.sharing, group)
+            if len(sizes) > 1 and life.first <= peak <= life.last:
+                found.append(output)
+        return found
 
     # -- result
 
@@ -239,7 +272,7 @@ class _Draft:
         places: dict[str, Place] = {}
         buffers = []
         for group in self.sharing.members:
-            low, _ = self.sharing.extent(group)
+            low, _ = self.sharing.extents[group]
             life = self._life(self.sharing, group)
             name = self._first_leaf(group)
             for spot in self.sharing.spots(group):
@@ -248,7 +281,7 @@ class _Draft:
             size = self.sharing.bytes(group)
             buffers.append(LiveBuffer(name, size, index_of[life.first], index_of[life.last], fixed))
         for step in steps:
-            for operand, scratch in _scratch(step):
+            for operand, scratch in scratch_operands(step):
                 name = scratch_name(step.index, operand)
                 buffers.append(LiveBuffer(name, scratch.bytes, step.index, step.index))
         return Storage(places, tuple(buffers), steps)
@@ -256,46 +289,3 @@ class _Draft:
     def _first_leaf(self, group: str) -> str:
         leaves = [n for n in self.sharing.members[group] if n in self.leaves]
         return min(leaves, key=lambda n: (self.spans[n].first, self.sharing.starts[n], n))
-
-
-def _spans(
-    graph: Graph, sharing: Sharing, leaves: Collection[str], embedded: Collection[str]
-) -> Mapping[str, _Span]:
-    """From when to when each leaf holds a value that something reads."""
-    first, last = dict.fromkeys(leaves, -1), dict.fromkeys(leaves, -1)
-
-    def read(name: str, time: int) -> None:
-        for leaf in _leaves_under(sharing, leaves, name):
-            last[leaf] = max(last[leaf], time)
-
-    for time, op in enumerate(graph.ops):
-        if op.outputs[0] in embedded:
-            continue
-        for name in op.inputs:
-            if name in sharing.tensors:
-                read(name, time)
-        for name in op.outputs:
-            if not graph.tensors[name].is_state:
-                first[name] = time
-            last[name] = max(last[name], time)
-    for name, tensor in sharing.tensors.items():
-        if name in graph.outputs or tensor.is_state:
-            read(name, len(graph.ops))
-    return {name: _Span(first[name], last[name]) for name in leaves}
-
-
-def _leaves_under(sharing: Sharing, leaves: Collection[str], name: str) -> list[str]:
-    spot = sharing.spot(name)
-    return [
-        other.tensor.name
-        for other in sharing.spots(sharing.group_of[name])
-        if other.tensor.name in leaves and other.overlaps(spot)
-    ]
-
-
-def _scratch(step: Step) -> list[tuple[int, Scratch]]:
-    return [(i, b) for i, b in enumerate(step.call.buffers) if isinstance(b, Scratch)]
-
-
-def _round_up(value: int, multiple: int) -> int:
-    return -(-value // multiple) * multiple
