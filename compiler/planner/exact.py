@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from compiler.planner.problem import Problem
 
 SEED = 1
-#: CP-SAT's own measure of work, a second or a few each; unlike seconds it is the same everywhere.
-DETERMINISTIC_TIME = 2.0
-#: A larger problem is not worth the memory: the solver would not get far in that time.
-MAX_BUFFERS = 600
+#: CP-SAT's own measure of work, a few seconds each; unlike seconds it is the same everywhere.
+DETERMINISTIC_TIME = 0.5
+#: Up to here the measure holds; beyond, propagation that it does not count takes over.
+LARGE = 200
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ def solve(
     One worker and a fixed seed, so the same version of OR-Tools always gives the same answer.
     """
     unit, height = problem.alignment, problem.height(known)
-    if not available() or len(problem.buffers) > MAX_BUFFERS or height <= problem.bound:
+    if not available() or height <= problem.bound:
         return Answer(None, height <= problem.bound)
     cp_model = importlib.import_module("ortools.sat.python.cp_model")  # takes half a second
     model = cp_model.CpModel()
@@ -61,7 +61,8 @@ def solve(
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
     solver.parameters.random_seed = SEED
-    solver.parameters.max_deterministic_time = deterministic_time
+    share = min(1.0, LARGE / len(problem.buffers))
+    solver.parameters.max_deterministic_time = deterministic_time * share**2
     status = solver.solve(model)
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         return Answer(None, status == cp_model.INFEASIBLE)
