@@ -105,23 +105,12 @@ class BlockParams:
     mode: str = "dcr"
 
 
-@params.of("resize_nearest", "resize_bilinear")
-@dataclass(frozen=True)
-class ResizeParams:
-    """Input (N,H,W,C) to height and width ``output_hw``, with TFLite's two flags."""
-
-    output_hw: tuple[int, int]
-    align_corners: bool = False
-    half_pixel_centers: bool = False
-
-
 classify("reshape", "view")
 for _kind in (
     "transpose", "pad", "slice", "concat", "split", "gather", "tile", "broadcast_to",
-    "depth_to_space", "space_to_depth", "resize_nearest",
+    "depth_to_space", "space_to_depth",
 ):  # fmt: skip
     classify(_kind, "movement")
-classify("resize_bilinear", "complex")
 
 
 def _same_values(a: Tensor, b: Tensor) -> bool:
@@ -333,35 +322,3 @@ def _space_to_depth(view: OpView, x: Array) -> Array:
     blocks = x.reshape(n, h // b, b, w // b, b, c)
     order = (0, 1, 3, 2, 4, 5) if view.params.mode == "dcr" else (0, 1, 3, 5, 2, 4)
     return blocks.transpose(order).reshape(n, h // b, w // b, b * b * c)
-
-
-@shape.of("resize_nearest", "resize_bilinear")
-def _resize_shape(view: OpView) -> list[tuple[Shape, str]]:
-    x = view.input(0)
-    return [((x.shape[0], *view.params.output_hw, x.shape[3]), x.dtype)]
-
-
-def resize_scale(input_size: int, output_size: int, align_corners: bool) -> np.float32:
-    """Input pixels per output pixel."""
-    if align_corners and output_size > 1:
-        return np.float32(input_size - 1) / np.float32(output_size - 1)
-    return np.float32(input_size) / np.float32(output_size)
-
-
-def nearest_indices(input_size: int, output_size: int, params: ResizeParams) -> Array:
-    """The input row (or column) that each output row takes."""
-    scale = resize_scale(input_size, output_size, params.align_corners)
-    position = np.arange(output_size, dtype=np.float32)
-    if params.half_pixel_centers:
-        position = position + np.float32(0.5)
-    scaled = position * scale
-    index = np.floor(scaled + np.float32(0.5)) if params.align_corners else np.floor(scaled)
-    return np.clip(index, 0, input_size - 1).astype(np.int64)
-
-
-@reference.of("resize_nearest")
-def _resize_nearest(view: OpView, x: Array) -> Array:
-    p = view.params
-    rows = nearest_indices(x.shape[1], p.output_hw[0], p)
-    columns = nearest_indices(x.shape[2], p.output_hw[1], p)
-    return x[:, rows][:, :, columns]

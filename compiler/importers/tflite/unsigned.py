@@ -16,7 +16,7 @@ from compiler.importers.tflite.model_file import FileSubgraph, FileTensor
 OFFSET = 128
 
 #: Operators that read the numbers themselves, or round halves by their sign.
-READ_UNSIGNED = ("CAST", "BITCAST", "ONE_HOT", "AVERAGE_POOL_2D")
+READ_UNSIGNED = ("CAST", "BITCAST", "ONE_HOT", "AVERAGE_POOL_2D", "RESIZE_BILINEAR")
 
 #: (operator, index of x, index of the weights)
 _PRODUCTS = (

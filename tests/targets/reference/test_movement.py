@@ -18,12 +18,12 @@ from compiler.ops.movement import (
     GatherParams,
     PadParams,
     ReshapeParams,
-    ResizeParams,
     SliceParams,
     SplitParams,
     TileParams,
     TransposeParams,
 )
+from compiler.ops.resize import ResizeParams
 from compiler.registry import shape as output_shapes
 from tests.support.kernel_harness import MACHINES, Case, check
 from tests.support.shape_grid import fitting, one_op, tensor, values

@@ -16,11 +16,11 @@ from compiler.ops.movement import (
     GatherParams,
     PadParams,
     ReshapeParams,
-    ResizeParams,
     SplitParams,
     TileParams,
     TransposeParams,
 )
+from compiler.ops.resize import ResizeParams
 
 
 def _reshape_inner(node: Node, tensor: Tensor, shape: Shape) -> Tensor:
