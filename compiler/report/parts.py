@@ -7,8 +7,9 @@ from rich.text import Text
 
 
 def new_table(*columns: str | tuple[str, str]) -> Table:
-    """An empty table; a column is a title, or a title and "right", "whole" (not
-    wrapped) or "name" (cut where there is no room).
+    """An empty table; a column is a title, or a title and its kind.
+
+    Numbers stand "right"; a "whole" cell is never broken; a "name" is cut where room is scarce.
     """
     made = Table(box=None, header_style="bold cyan", pad_edge=False, padding=(0, 2, 0, 0))
     for column in columns:
@@ -38,7 +39,7 @@ def fact_list(*rows: tuple[str, object]) -> Table:
     return made
 
 
-def name_text(name: str, width: int = 40) -> Text:
+def name_text(name: str, width: int = 30) -> Text:
     """A name from a model file: not markup, and its end, which tells more, if it is long."""
     return Text(name if len(name) <= width else "…" + name[1 - width :])
 

@@ -57,7 +57,10 @@ def inspect_table(subject: Row) -> RenderableType:
         ("MACs", short(subject["macs"])),
         ("constants", exact_bytes(subject["weight_bytes"])),
     )
-    table = new_table("operator", "name", "output", ("MACs", "right"), ("constants", "right"))
+    table = new_table(
+        ("operator", "whole"), ("name", "name"), ("output", "whole"),
+        ("MACs", "right"), ("constants", "right"),
+    )  # fmt: skip
     for row in subject["operators"]:
         add_row(
             table, row["operator"], name_text(row["name"]), _tensors(row["outputs"], named=False),
@@ -69,12 +72,12 @@ def inspect_table(subject: Row) -> RenderableType:
 def steps_table(steps: Sequence[Row]) -> Table:
     """One row per kernel call."""
     table = new_table(
-        ("#", "right"), "operator", "name", "kernel", "output",
+        ("#", "right"), ("name", "name"), ("kernel", "whole"), ("output", "whole"),
         ("MACs", "right"), ("constants", "right"), ("scratch", "right"), ("live", "right"),
     )  # fmt: skip
     for step in steps:
         add_row(
-            table, str(step["index"]), step["operator"], name_text(step.get("name", "")),
+            table, str(step["index"]), name_text(step.get("name", "")),
             step["kernel"], _tensors(step.get("outputs", ()), named=False), _count(step["macs"]),
             _count(step["weight_bytes"]), _count(step["scratch_bytes"]),
             _count(step.get("live_bytes", 0)),
@@ -112,12 +115,11 @@ def profile_table(profile: Row) -> RenderableType:
 
 def boards_table(rows: Sequence[Row]) -> Table:
     """What can be built for."""
-    table = new_table("board", "chip", "target", "runs on", "description")
+    table = new_table(("board", "whole"), ("target", "whole"), "reached by", "description")
     for row in rows:
-        where = row.get("runs_on") or ("an emulator" if row.get("emulated") else "the board")
         add_row(
-            table, Text(str(row["name"]), style="bold"), str(row.get("chip", "")),
-            str(row.get("target", "")), str(where), str(row.get("description", "")),
+            table, Text(str(row["name"]), style="bold"), str(row.get("target", "")),
+            ", ".join(row.get("runners", ())), str(row.get("description", "")),
         )  # fmt: skip
     return table
 
@@ -134,11 +136,11 @@ def targets_table(rows: Sequence[Row]) -> Table:
 
 
 def ops_table(rows: Sequence[Row]) -> Table:
-    """Operator by target: the dtypes of input 0 that its kernels take."""
+    """Operator by target: the dtypes of input 0 that its kernels take, i8 for int8 and so on."""
     targets = sorted({target for row in rows for target in row["targets"]})
-    table = new_table("operator", "class", *targets)
+    table = new_table(("operator", "whole"), "class", *targets)
     for row in rows:
-        cells = [" ".join(row["targets"].get(target, ())) for target in targets]
+        cells = [_dtypes(row["targets"].get(target, ())) for target in targets]
         style = "" if any(cells) else "dim"
         add_row(table, Text(row["operator"], style="bold"), row["class"] or "", *cells, style=style)
     return table
@@ -160,6 +162,15 @@ def _tensors(rows: Sequence[Row], *, named: bool = True) -> str:
         for row in rows
     )
     return ", ".join(texts)
+
+
+def _dtypes(names: Sequence[str]) -> str:
+    """Short, and the wide ones last: i8 u8 i16 f32."""
+    bits = {name: int("".join(c for c in name if c.isdigit()) or 1) for name in names}
+    ordered = sorted(names, key=lambda name: (bits[name], name))
+    return " ".join(
+        n.replace("float", "f").replace("uint", "u").replace("int", "i") for n in ordered
+    )
 
 
 def _arena(manifest: Row) -> str:

@@ -67,14 +67,18 @@ def test_profile_of_steps_that_take_no_time() -> None:
 
 def test_support_tables() -> None:
     rows = [
-        {"operator": "add", "class": "broadcast", "targets": {"reference": ["float32", "int8"]}},
+        {
+            "operator": "add",
+            "class": "broadcast",
+            "targets": {"reference": ["float32", "int8", "uint8"]},
+        },
         {"operator": "erf", "class": "elementwise", "targets": {}},
     ]
     text = shown(tables.ops_table(rows))
-    assert "reference" in text and "float32 int8" in text and "erf" in text
+    assert "reference" in text and "i8 u8 f32" in text and "erf" in text
     board = {"name": "rpi4", "chip": "bcm2711", "target": "arm_neon", "description": "[x]"}
-    text = shown(tables.boards_table([board | {"emulated": True}]))
-    assert "an emulator" in text and "[x]" in text
+    text = shown(tables.boards_table([board | {"runners": ["ssh", "qemu"]}]))
+    assert "ssh, qemu" in text and "[x]" in text
     target = {"name": "arm_neon", "chain": ["arm_neon", "reference"], "kernels": 7}
     text = shown(tables.targets_table([target | {"description": "AArch64"}]))
     assert "arm_neon → reference" in text and " 7 " in text
