@@ -128,6 +128,7 @@ def _header(graph: Graph, plan: Plan, blob: bytes) -> str:
         "",
         '#include "kiln.h"',
         "",
+        f"#define KILN_MODEL_NAME {_c_string(graph.name)}",
         f"#define KILN_ARENA_BYTES {plan.arena_bytes}",
         f"#define KILN_ARENA_ALIGNMENT {plan.schedule.alignment}",
         f"#define KILN_BLOB_BYTES {len(blob)}",
@@ -144,6 +145,11 @@ def _header(graph: Graph, plan: Plan, blob: bytes) -> str:
         "#endif",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _c_string(text: str) -> str:
+    """A C string literal of what is printable and needs no escape in ``text``."""
+    return '"' + re.sub(r'[^ -~]|["\\\\?]', "_", text) + '"'
 
 
 def _header_tensor(prefix: str, tensor: Tensor) -> list[str]:
