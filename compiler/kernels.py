@@ -100,7 +100,8 @@ class Kernel:
         """Outputs that may overwrite an input: {output index: input index, or any of several}.
 
         The output then starts where the input does and is no larger. Only where the kernel
-        reads every element before it overwrites it, whatever other operand is the same tensor.
+        reads no element after it has overwritten it (a tail that is done over again does),
+        also where another operand is the same tensor.
         """
         return {}
 
