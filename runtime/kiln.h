@@ -67,7 +67,8 @@ typedef struct kiln_tensor {
 /* Called before (enter = 1) and after (enter = 0) each step, where one is set. */
 typedef void (*kiln_step_hook)(void *context, uint32_t step, int enter);
 
-/* The caller's; its members are the runtime's. */
+/* The caller's; zeroed, it is not loaded. The hook may be set after kiln_load, the rest is the
+ * runtime's. */
 typedef struct kiln_model {
     const uint8_t *blob;
     uint8_t *arena;

@@ -34,8 +34,8 @@ static int serve(void) {
                               .slots = slots,
                               .slot_bytes = SLOT_BYTES};
     kiln_port_init();
-#ifdef KILN_MLPERF
-    static uint8_t input[KILN_INPUT_0_BYTES];
+#if defined(KILN_MLPERF) && defined(KILN_INPUT_0_BYTES)
+    static uint8_t input[KILN_INPUT_0_BYTES > 0 ? KILN_INPUT_0_BYTES : 1];
     static kiln_mlperf mlperf = {&server, KILN_MODEL_NAME, input, sizeof input, 0, 0, {0}};
     firmware.text = kiln_mlperf_command;
     firmware.text_context = &mlperf;
