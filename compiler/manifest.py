@@ -46,7 +46,7 @@ def model_manifest(plan: Plan, emitted: Emitted, model: bytes) -> dict[str, Any]
                 "kernel": step.kernel.name,
                 "macs": count_macs(step.view),
                 "scratch_bytes": step.call.scratch_bytes,
-                "weight_bytes": step.call.weight_bytes,
+                "weight_bytes": step.weight_bytes,
                 "live_bytes": memory["live_bytes"][step.index + 1],
                 "inputs": _tensor_rows(step.view.inputs),
                 "outputs": _tensor_rows(step.view.outputs),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from compiler.errors import UnsupportedError
 from compiler.graph import Graph, OpView
-from compiler.kernels import Call, Kernel, kernels_of
+from compiler.kernels import Call, Input, Kernel, kernels_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,6 +22,12 @@ class Step:
     @property
     def name(self) -> str:
         return self.view.op.name
+
+    @property
+    def weight_bytes(self) -> int:
+        """Constants that it reads: made at compile time, or as they stand in the file."""
+        given = (self.view.inputs[b.index] for b in self.call.buffers if isinstance(b, Input))
+        return self.call.weight_bytes + sum(t.bytes for t in given if t and t.is_constant)
 
 
 @dataclass(frozen=True)

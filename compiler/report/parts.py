@@ -18,6 +18,7 @@ def new_table(*columns: str | tuple[str, str]) -> Table:
             Text(title),
             justify="right" if justify == "right" else "left",
             no_wrap=justify in ("right", "whole"),
+            min_width=8 if justify == "name" else None,
             overflow="ellipsis" if justify == "name" else "fold",
         )
     return made

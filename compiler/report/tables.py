@@ -70,17 +70,19 @@ def inspect_table(subject: Row) -> RenderableType:
 
 
 def steps_table(steps: Sequence[Row]) -> Table:
-    """One row per kernel call."""
+    """One row per kernel call; a column that would be empty is left out."""
+    numbers = {"macs": "MACs", "weight_bytes": "constants", "scratch_bytes": "scratch",
+               "live_bytes": "live"}  # fmt: skip
+    shown = {key: title for key, title in numbers.items() if any(s.get(key) for s in steps)}
     table = new_table(
         ("#", "right"), ("name", "name"), ("kernel", "whole"), ("output", "whole"),
-        ("MACs", "right"), ("constants", "right"), ("scratch", "right"), ("live", "right"),
+        *((title, "right") for title in shown.values()),
     )  # fmt: skip
     for step in steps:
         add_row(
-            table, str(step["index"]), name_text(step.get("name", "")),
-            step["kernel"], _tensors(step.get("outputs", ()), named=False), _count(step["macs"]),
-            _count(step["weight_bytes"]), _count(step["scratch_bytes"]),
-            _count(step.get("live_bytes", 0)),
+            table, str(step["index"]), name_text(step.get("name", "")), step["kernel"],
+            _tensors(step.get("outputs", ()), named=False),
+            *(_count(step.get(key, 0)) for key in shown),
         )  # fmt: skip
     return table
 

@@ -116,3 +116,10 @@ def test_top_classes_prefer_dequantized_scores_and_keep_ties_in_order() -> None:
 )  # fmt: skip
 def test_units(made: str, text: str) -> None:
     assert made == text
+
+
+def test_columns_without_a_number_are_left_out() -> None:
+    steps = build_json()["steps"]
+    assert "scratch" in shown(tables.steps_table(steps))
+    without = [step | {"scratch_bytes": 0} for step in steps]
+    assert "scratch" not in shown(tables.steps_table(without))
