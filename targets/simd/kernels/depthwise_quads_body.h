@@ -1,5 +1,6 @@
 /* int8 depthwise convolution by dot products of four taps: rows are prepared with four taps of a
- * row beside each other for each element. Expects SIMD(name), SIMD_KERNEL(name, form), SIMD_LANES.
+ * row beside each other for each element. Expects SIMD(name), SIMD_KERNEL(name, form), SIMD_LANES,
+ * and SIMD_INPUT_XOR: what SIMD(interleave_quads) does to the bytes.
  *
  *   slot:     [group of 4 taps][block][vector 0..3][lane][tap]   a block is 4 vectors of elements
  *   weights:  [block of the period][tap row][group][vector][lane][tap] */
@@ -18,7 +19,7 @@ KILN_INLINE void LINE(prepare)(const struct LINE_SHAPE *s, const int8_t *image, 
     const int32_t groups = (s->kernel_width + 3) / 4;
     const int32_t blocks = (pixels * s->channels + LINE_BLOCK - 1) / LINE_BLOCK;
     if (y < 0 || y >= s->input_height) {
-        memset(slot, s->input_zero_point, (size_t)(groups * blocks * LINE_BLOCK * 4));
+        memset(slot, s->input_zero_point ^ SIMD_INPUT_XOR, (size_t)(groups * blocks * LINE_BLOCK * 4));
         return;
     }
     LINE(split)(s, image + y * s->input_width * s->channels, x0, pixels, line);

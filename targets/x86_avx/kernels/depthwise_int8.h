@@ -9,9 +9,11 @@
 #define SIMD(name) avx2_##name
 #define SIMD_KERNEL(name, form) name##__x86_avx##form
 #define SIMD_LANES 8
+#define SIMD_INPUT_XOR 0
 #include "simd/kernels/depthwise_quads_body.h"
 #undef SIMD
 #undef SIMD_KERNEL
 #undef SIMD_LANES
+#undef SIMD_INPUT_XOR
 
 #endif

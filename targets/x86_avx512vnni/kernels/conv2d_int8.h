@@ -1,0 +1,20 @@
+/* int8 convolution and fully connected layers by vpdpbusd. */
+#ifndef X86_AVX512VNNI_CONV2D_INT8_H
+#define X86_AVX512VNNI_CONV2D_INT8_H
+
+#include "simd/kernels/conv2d_shape.h"
+#include "simd/kernels/names.h"
+#include "x86_avx512vnni/kernels/simd.h"
+
+#define SIMD(name) avx512_##name
+#define SIMD_KERNEL(name, form) name##__x86_avx512vnni##form
+#define SIMD_LANES 16
+/* 32 registers: sums, weights, an activation and the sign that it is given. */
+#define TILE_ROWS(columns) ((columns) < 3 ? 12 : (columns) == 3 ? 8 : 6)
+#define TILE_COLUMNS 4
+#include "simd/kernels/conv2d_int8_body.h"
+#undef SIMD
+#undef SIMD_KERNEL
+#undef SIMD_LANES
+
+#endif

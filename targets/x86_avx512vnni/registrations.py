@@ -1,0 +1,12 @@
+"""The kernels of x86-64 with AVX-512 and VNNI: the shared SIMD bodies with 16 lanes."""
+
+from kiln_targets.simd import convolution, depthwise
+from kiln_targets.simd.isa import Isa
+
+AVX512_VNNI = Isa(
+    "x86_avx512vnni", lanes=16, int8_columns=4, float_columns=4, input_offset=128,
+    int8_macs=100, float_macs=28,
+)  # fmt: skip
+
+convolution.register(AVX512_VNNI)
+depthwise.register(AVX512_VNNI)
