@@ -12,6 +12,8 @@ from typing import Any, TypeVar
 
 from compiler.errors import UsageError
 from compiler.paths import BOARDS
+from compiler.processor import runs_here
+from compiler.targets import load_target
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -228,10 +230,15 @@ def _find(name: str) -> Path:
 
 
 def _this_machine(table: _Table, key: str) -> str:
-    """A name, or a table of names by `platform.machine`, with ``default``."""
+    """A target's name, or a table of names by `platform.machine`, with ``default``.
+
+    Of several names the first that this processor has the features for is taken.
+    """
     value: object = table.take(key, object)
     if isinstance(value, dict):
         value = value.get(platform.machine(), value.get("default"))
+    if isinstance(value, list):
+        value = next((name for name in value if runs_here(load_target(name))), None)
     if not isinstance(value, str):
         raise UsageError(
             f"'{table.path}': '{key}' names nothing for {platform.machine()}; add a default"

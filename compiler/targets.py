@@ -17,7 +17,10 @@ else:
 
 @dataclass(frozen=True)
 class Target:
-    """``fallback`` is the next target to ask for a kernel; ``cflags`` select the ISA."""
+    """``fallback`` is the next target to ask for a kernel; ``cflags`` select the ISA.
+
+    ``features`` are what a processor must have, in Linux's names (/proc/cpuinfo).
+    """
 
     name: str
     description: str
@@ -25,6 +28,7 @@ class Target:
     cflags: tuple[str, ...]
     alignment: int  # bytes, of each buffer in the arena and of each constant in the blob
     folder: Path
+    features: tuple[str, ...] = ()
 
 
 def target_names() -> list[str]:
@@ -44,6 +48,7 @@ def load_target(name: str) -> Target:
         cflags=tuple(table.get("cflags", ())),
         alignment=int(table.get("alignment", 16)),
         folder=path.parent,
+        features=tuple(table.get("features", ())),
     )
 
 

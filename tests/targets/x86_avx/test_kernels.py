@@ -6,15 +6,16 @@ import pytest
 
 from compiler.kernels import all_kernels, kernel_named
 from compiler.loading import load_builtins
+from compiler.processor import runs_here
+from compiler.targets import load_target
 from tests.support.kernel_harness import MACHINES, check
-from tests.support.processor import has_features
 from tests.support.simd_cases import weighted_cases
 
 load_builtins()
 KERNELS = sorted(k.name for k in all_kernels() if k.target == "x86_avx")
 
 
-@pytest.mark.skipif(not has_features("avx2", "fma"), reason="this machine has no AVX2")
+@pytest.mark.skipif(not runs_here(load_target("x86_avx")), reason="this machine has no AVX2")
 @pytest.mark.parametrize("name", KERNELS)
 def test_grid(name: str) -> None:
     MACHINES["host-sanitized"].require()
@@ -22,7 +23,7 @@ def test_grid(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not has_features("avx2", "fma"), reason="this machine has no AVX2")
+@pytest.mark.skipif(not runs_here(load_target("x86_avx")), reason="this machine has no AVX2")
 @pytest.mark.parametrize("name", KERNELS)
 def test_grid_optimized(name: str) -> None:
     check(weighted_cases(kernel_named(name)), MACHINES["host"].with_flags("-O3"))
