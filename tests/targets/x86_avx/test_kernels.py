@@ -12,10 +12,12 @@ from tests.support.kernel_harness import MACHINES, check
 from tests.support.simd_cases import weighted_cases
 
 load_builtins()
+pytestmark = pytest.mark.skipif(
+    not runs_here(load_target("x86_avx")), reason="this processor lacks its instructions"
+)
 KERNELS = sorted(k.name for k in all_kernels() if k.target == "x86_avx")
 
 
-@pytest.mark.skipif(not runs_here(load_target("x86_avx")), reason="this machine has no AVX2")
 @pytest.mark.parametrize("name", KERNELS)
 def test_grid(name: str) -> None:
     MACHINES["host-sanitized"].require()
@@ -23,7 +25,6 @@ def test_grid(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not runs_here(load_target("x86_avx")), reason="this machine has no AVX2")
 @pytest.mark.parametrize("name", KERNELS)
 def test_grid_optimized(name: str) -> None:
     check(weighted_cases(kernel_named(name)), MACHINES["host"].with_flags("-O3"))
