@@ -43,9 +43,10 @@ def read_npz(path: Path, what: str = "input") -> Arrays:
     """All arrays of an ``.npz``. Raises UsageError where it is none."""
     read_bytes(path, what)
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            if not isinstance(archive, np.lib.npyio.NpzFile):
-                raise ValueError
+        archive = np.load(path, allow_pickle=False)
+        if isinstance(archive, np.ndarray):
+            raise ValueError("one array")
+        with archive:
             return {name: archive[name] for name in archive.files}
     except (ValueError, OSError, BadZipFile, EOFError):
         raise UsageError(
