@@ -11,6 +11,7 @@ from compiler.passes.fold_constants import fold_constants
 from compiler.passes.fold_padding import fold_padding
 from compiler.passes.merge_duplicates import merge_duplicates
 from compiler.passes.merge_views import merge_views
+from compiler.passes.recognise_activations import recognise_activations
 from compiler.passes.remove_dead_code import remove_dead_code
 from compiler.passes.remove_identity import remove_identity
 from compiler.registry import Pass
@@ -24,6 +25,7 @@ CANONICAL: list[Pass] = [
     fold_batch_norm,
     fold_padding,
     fold_clamp,
+    recognise_activations,
     merge_views,
     remove_identity,
     remove_dead_code,
