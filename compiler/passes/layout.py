@@ -20,6 +20,7 @@ from compiler.passes.layout_rules import Sunk, permuted
 from compiler.passes.permutations import (
     Permutation,
     apply,
+    gather_joined,
     inverse,
     keeps_order,
     reshape_source,
@@ -45,9 +46,11 @@ class _Sinking:
     def run(self) -> Graph:
         self.tensors = dict(self.graph.tensors)
         for op in self.graph.ops:
-            if op.kind == "transpose" and self._defer(op):
+            if op.kind == "transpose":
+                self._defer(op)
                 continue
-            if op.kind == "reshape" and self._sink_reshape(op):
+            if op.kind == "reshape":
+                self._sink_reshape(op)
                 continue
             if not self._sink(op):
                 self._keep(op)
@@ -59,28 +62,33 @@ class _Sinking:
         identity = tuple(range(len(self.tensors[name].shape)))
         return self.deferred.get(name, (name, identity))
 
-    def _defer(self, op: Op) -> bool:
+    def _defer(self, op: Op) -> None:
         source, inner = self._source(op.inputs[0])
         self.deferred[op.outputs[0]] = (source, apply(inner, op.params.permutation))
-        return True
 
-    def _sink_reshape(self, op: Op) -> bool:
-        """A reshape works on the source where it cuts and joins axes that lie together there."""
+    def _sink_reshape(self, op: Op) -> None:
+        """A reshape works on the source, once the axes that it joins lie side by side there."""
         source, permutation = self._source(op.inputs[0])
         old, name = self.tensors[source].shape, op.outputs[0]
         if keeps_order(old, permutation):
             self.ops.append(replace(op, inputs=(source,)))
-            return True
+            return
         reshaped = reshape_source(old, permutation, op.params.shape)
         if reshaped is None:
-            return False
+            step = gather_joined(old, permutation, op.params.shape)
+            source = self._transposed(source, step)
+            permutation = tuple(step.index(axis) for axis in permutation)
+            reshaped = reshape_source(apply(old, step), permutation, op.params.shape)
+            assert reshaped is not None, op.name
         shape, outer = reshaped
+        if outer == tuple(range(len(outer))):
+            self.ops.append(replace(op, inputs=(source,)))
+            return
         inner = self._fresh(f"{name}/{''.join(map(str, inverse(outer)))}")
         self.tensors[inner] = replace(self.tensors[name], name=inner, shape=shape)
         params = ReshapeParams(shape)
         self.ops.append(replace(op, inputs=(source,), outputs=(inner,), params=params))
         self.deferred[name] = (inner, outer)
-        return True
 
     def _keep(self, op: Op) -> None:
         for name in filter(None, op.inputs):
@@ -180,8 +188,16 @@ class _Sinking:
             stretched = self._reshape(stretched, full, target)
         if keeps_order(full, back):
             return self._reshape(stretched, shape, target)
-        self.tensors[target] = replace(tensor, name=target, shape=shape)
-        self.ops.append(Op("transpose", name, (stretched,), (target,), TransposeParams(back)))
+        return self._transposed(stretched, back)
+
+    def _transposed(self, name: str, permutation: Permutation) -> str:
+        tensor = self.tensors[name]
+        target = self._fresh(f"{name}/{''.join(map(str, permutation))}")
+        self.tensors[target] = replace(
+            tensor, name=target, shape=apply(tensor.shape, permutation), data=None
+        )
+        params = TransposeParams(permutation)
+        self.ops.append(Op("transpose", target, (name,), (target,), params))
         return target
 
     def _reshape(self, name: str, shape: Shape, base: str) -> str:

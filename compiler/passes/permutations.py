@@ -51,6 +51,16 @@ def reshape_source(
     return tuple(shape), tuple(place[axis] for axis in range(len(wanted)))
 
 
+def gather_joined(source: Shape, permutation: Permutation, wanted: Shape) -> Permutation:
+    """The transpose of ``source`` that moves no more than ``reshape_source`` needs.
+
+    Axes that the reshape joins come to lie side by side; otherwise the source's order stays.
+    """
+    groups = [old for old, _ in _matching_axes(apply(source, permutation), wanted) if old]
+    groups.sort(key=lambda old: min(permutation[axis] for axis in old))
+    return tuple(permutation[axis] for old in groups for axis in old)
+
+
 def _matching_axes(old: Shape, new: Shape) -> list[tuple[list[int], list[int]]]:
     """The least runs of axes of two shapes of the same elements that have equal products."""
     groups: list[tuple[list[int], list[int]]] = []

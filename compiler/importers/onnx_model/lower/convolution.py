@@ -119,5 +119,5 @@ def _transpose_params(node: Node) -> TransposeConv2dParams:
             output, stride, dilation, (begin[0], end[0], begin[1], end[1])
         )
     totals = [max(f - o, 0) for f, o in zip(full, output, strict=True)]
-    begin, end = split_total(totals, upper=auto != "SAME_LOWER")
+    begin, end = split_total(totals, upper=auto == "SAME_UPPER")
     return TransposeConv2dParams(output, stride, dilation, (begin[0], end[0], begin[1], end[1]))
