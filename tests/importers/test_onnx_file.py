@@ -97,7 +97,8 @@ def test_every_unsupported_node_is_listed_at_once(tmp_path: Path) -> None:
         read_model(save(make_model(nodes, {"x": X}, outputs=("y", "c")), tmp_path))
     message = str(caught.value)
     assert "3 unsupported nodes" in message
-    assert all(name in message for name in ("first", "Det", "second", "third", "my.domain.Whatever"))
+    for name in ("first", "Det", "second", "third", "my.domain.Whatever"):
+        assert name in message
 
 
 def test_an_output_that_is_not_computed_is_refused_only_if_used(tmp_path: Path) -> None:
@@ -197,7 +198,7 @@ def test_metadata_becomes_labels_and_preprocessing() -> None:
     assert graph.preprocessing[name].std == (255.0,)
 
 
-def test_a_float16_weight_type_and_a_string_type(tmp_path: Path) -> None:
+def test_strings_are_refused_by_name(tmp_path: Path) -> None:
     names = numpy_helper.from_array(np.array([b"a", b"b"], object), "names")
     model = make_model([relu()], {"x": X})
     model.graph.initializer.append(names)
