@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
+
 from compiler.graph import DTYPE_BYTES, NO_CLAMP, OpView
 from compiler.kernels import Call, Field, Input, Kernel, Output, kernel
 from compiler.numerics import clamp_limits, quantize_multiplier
@@ -75,7 +77,10 @@ class Requantize(Conversion):
         source, output, params = view.input(0), view.output(), view.params
         clamp = (params.low, params.high) if view.op.kind == "clamp" else NO_CLAMP
         low, high = clamp_limits(output, clamp)
-        mantissa, shift = quantize_multiplier(source.scale / output.scale)
+        ratio = source.scale / output.scale
+        if view.op.kind == "clamp":  # which divides in float32
+            ratio = float(np.float32(source.scale) / np.float32(output.scale))
+        mantissa, shift = quantize_multiplier(ratio)
         return Call(
             "requantize_shape",
             {

@@ -9,8 +9,8 @@ import numpy as np
 
 from compiler.graph import DTYPE_BYTES, OpView, Shape
 from compiler.kernels import Call, Constant, Input, Kernel, Output, kernel
+from compiler.numerics import quantize_multiplier
 from compiler.ops.movement import BlockParams, pad_value
-from compiler.registry import reference
 from compiler.strides import MAX_RANK, broadcast_strides, collapse, row_major
 
 SOURCE = "movement.h"
@@ -173,6 +173,45 @@ class Concat(Kernel):
         )
 
 
+class ConcatRequantize(Kernel):
+    """Inputs side by side, each brought to the scale of the output."""
+
+    def fits(self, view: OpView) -> bool:
+        dtypes = {t.dtype for t in (*view.inputs, view.output()) if t is not None}
+        return len(dtypes) == 1 and all(t is not None and t.quant is not None for t in view.inputs)
+
+    def cost(self, view: OpView) -> float:
+        return 8.0 * view.output().elements
+
+    def call(self, view: OpView) -> Call:
+        output, axis = view.output(), view.params.axis
+        table = []
+        for index in _range(view.inputs):
+            part = view.input(index)
+            multiplier, shift = quantize_multiplier(part.scale / output.scale)
+            table.append((math.prod(part.shape[axis:]), part.zero_point, multiplier, shift))
+        return Call(
+            "concat_requantize_shape",
+            {
+                "rows": math.prod(output.shape[:axis]),
+                "count": len(table),
+                "output_zero_point": output.zero_point,
+            },
+            (
+                Constant(np.array(table, np.int32), "table"),
+                *(Input(i) for i in _range(view.inputs)),
+                Output(0),
+            ),
+        )
+
+
+for _dtype in ("int8", "uint8", "int16"):
+    kernel(
+        "concat", target="reference", name=f"concat_{_dtype}__reference", source=SOURCE,
+        dtypes=(_dtype,),
+    )(ConcatRequantize)  # fmt: skip
+
+
 @kernel(
     "split", target="reference", name="split_bytes__reference", source=SOURCE, dtypes=ALL_DTYPES
 )
@@ -230,37 +269,3 @@ for _cls in (Gather, GatherIndex64):
         "gather", target="reference", name=f"gather_index{_cls.index_dtype[3:]}__reference",
         source=SOURCE, dtypes=ALL_DTYPES,
     )(_cls)  # fmt: skip
-
-
-@kernel(
-    "resize_nearest", target="reference", name="resize_nearest_bytes__reference", source=SOURCE,
-    dtypes=ALL_DTYPES,
-)  # fmt: skip
-class ResizeNearest(Kernel):
-    """Reads by tables of source rows and columns, which the reference attribute makes."""
-
-    def fits(self, view: OpView) -> bool:
-        return _same_quantization(view)
-
-    def call(self, view: OpView) -> Call:
-        batch, height, width, channels = view.input(0).shape
-        places = np.arange(height * width, dtype=np.int32).reshape(1, height, width, 1)
-        chosen = reference["resize_nearest"](view, places)
-        assert isinstance(chosen, np.ndarray)
-        return Call(
-            "resize_nearest_shape",
-            {
-                "batch": batch,
-                "input_height": height,
-                "input_width": width,
-                "output_height": view.output().shape[1],
-                "output_width": view.output().shape[2],
-                "pixel_bytes": channels * DTYPE_BYTES[view.input(0).dtype],
-            },
-            (
-                Input(0),
-                Constant((chosen[0, :, 0, 0] // width).astype(np.int32), "table"),
-                Constant((chosen[0, 0, :, 0] % width).astype(np.int32), "table"),
-                Output(0),
-            ),
-        )

@@ -93,8 +93,35 @@ KILN_INLINE void kiln_split(const struct parts_shape *s, void *const *b) {
     }
 }
 
+/* Rescales each part; table: per part, elements per row, zero point, multiplier, shift. */
+struct concat_requantize_shape {
+    int32_t rows, count;
+    int32_t output_zero_point;
+};
+
+#define KILN_CONCAT kiln_concat_int8
+#define KILN_TYPE int8_t
+#define KILN_LEAST INT8_MIN
+#define KILN_MOST INT8_MAX
+#include "reference/kernels/concat_requantize_body.h"
+
+#define KILN_CONCAT kiln_concat_uint8
+#define KILN_TYPE uint8_t
+#define KILN_LEAST 0
+#define KILN_MOST UINT8_MAX
+#include "reference/kernels/concat_requantize_body.h"
+
+#define KILN_CONCAT kiln_concat_int16
+#define KILN_TYPE int16_t
+#define KILN_LEAST INT16_MIN
+#define KILN_MOST INT16_MAX
+#include "reference/kernels/concat_requantize_body.h"
+
 /* These take as many buffers as the operator has inputs or outputs. */
 #define concat_bytes__reference(shape, ...) kiln_concat(shape, (void *const[]){__VA_ARGS__})
+#define concat_int8__reference(shape, ...) kiln_concat_int8(shape, (void *const[]){__VA_ARGS__})
+#define concat_uint8__reference(shape, ...) kiln_concat_uint8(shape, (void *const[]){__VA_ARGS__})
+#define concat_int16__reference(shape, ...) kiln_concat_int16(shape, (void *const[]){__VA_ARGS__})
 #define split_bytes__reference(shape, ...) kiln_split(shape, (void *const[]){__VA_ARGS__})
 
 /* input (outer, extent, slice_bytes), indices (count) -> output (outer, count, slice_bytes). */

@@ -150,6 +150,21 @@ def test_gather(dtype: str) -> None:
     check(cases, MACHINES["host-sanitized"])
 
 
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16"])
+def test_concat_with_scales_of_their_own(dtype: str) -> None:
+    cases = []
+    for shapes, axis in CONCATS[:4]:
+        inputs = [tensor(f"x{i}", s, dtype, 0.1 + 0.07 * i, 2 - i) for i, s in enumerate(shapes)]
+        view = movement_view("concat", ConcatParams(axis), inputs, dtype, 0.17)
+        random = np.random.default_rng(axis)
+        arrays = tuple(values(random, shape, dtype) for shape in shapes)
+        cases.append(Case(kernel_named(f"concat_{dtype}__reference"), view, arrays))
+    check(fitting(cases), MACHINES["host-sanitized"])
+
+
+RESIZE_FLAGS = ((False, False), (True, False), (False, True))
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_resize_nearest(dtype: str) -> None:
     kernel = kernel_named("resize_nearest_bytes__reference")
@@ -158,6 +173,19 @@ def test_resize_nearest(dtype: str) -> None:
             kernel, "resize_nearest", ResizeParams(after, align, half), [(2, *before, 3)], dtype
         )
         for before, after in RESIZES
-        for align, half in ((False, False), (True, False), (False, True))
+        for align, half in RESIZE_FLAGS
+    ]
+    check(cases, MACHINES["host-sanitized"])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int8", "uint8", "int16"])
+def test_resize_bilinear(dtype: str) -> None:
+    kernel = kernel_named(f"resize_bilinear_{dtype}__reference")
+    cases = [
+        movement_case(
+            kernel, "resize_bilinear", ResizeParams(after, align, half), [(2, *before, 5)], dtype
+        )
+        for before, after in RESIZES
+        for align, half in RESIZE_FLAGS
     ]
     check(cases, MACHINES["host-sanitized"])

@@ -1,0 +1,111 @@
+/* What normalises along one axis: softmax, log_softmax, l2_normalization. */
+#ifndef REFERENCE_SOFTMAX_H
+#define REFERENCE_SOFTMAX_H
+
+#include "kernel.h"
+#include "kiln_math.h"
+
+/* (outer, extent, inner); the axis has `extent` elements `inner` apart. */
+struct softmax_shape {
+    int32_t outer, extent, inner;
+    float beta;
+};
+struct l2_normalization_shape {
+    int32_t outer, extent;
+    float epsilon;
+};
+
+KILN_INLINE float kiln_largest(const float *input, int32_t count, int32_t step) {
+    float largest = input[0];
+    for (int32_t i = 1; i < count; i++)
+        largest = input[i * step] > largest ? input[i * step] : largest;
+    return largest;
+}
+
+KILN_KERNEL void softmax_float32__reference(const struct softmax_shape *s, const float *input,
+                                            float *output) {
+    for (int32_t outer = 0; outer < s->outer; outer++) {
+        for (int32_t inner = 0; inner < s->inner; inner++) {
+            const int32_t first = outer * s->extent * s->inner + inner;
+            const float *x = input + first;
+            float *y = output + first;
+            const float largest =
+                s->beta < 0.0f ? 0.0f : s->beta * kiln_largest(x, s->extent, s->inner);
+            float sum = 0.0f;
+            for (int32_t i = 0; i < s->extent; i++) {
+                const float e = kiln_expf(s->beta * x[i * s->inner] - largest);
+                y[i * s->inner] = e;
+                sum += e;
+            }
+            const float scale = 1.0f / sum;
+            for (int32_t i = 0; i < s->extent; i++)
+                y[i * s->inner] *= scale;
+        }
+    }
+}
+
+KILN_KERNEL void log_softmax_float32__reference(const struct softmax_shape *s, const float *input,
+                                                float *output) {
+    for (int32_t outer = 0; outer < s->outer; outer++) {
+        for (int32_t inner = 0; inner < s->inner; inner++) {
+            const int32_t first = outer * s->extent * s->inner + inner;
+            const float *x = input + first;
+            const float largest = kiln_largest(x, s->extent, s->inner);
+            float sum = 0.0f;
+            for (int32_t i = 0; i < s->extent; i++)
+                sum += kiln_expf(x[i * s->inner] - largest);
+            const float offset = kiln_logf(sum);
+            for (int32_t i = 0; i < s->extent; i++)
+                output[first + i * s->inner] = (x[i * s->inner] - largest) - offset;
+        }
+    }
+}
+
+KILN_KERNEL void l2_normalization_float32__reference(const struct l2_normalization_shape *s,
+                                                     const float *input, float *output) {
+    for (int32_t outer = 0; outer < s->outer; outer++) {
+        float sum = 0.0f;
+        for (int32_t i = 0; i < s->extent; i++)
+            sum += input[i] * input[i];
+        const float norm = kiln_sqrtf(sum > s->epsilon ? sum : s->epsilon);
+        for (int32_t i = 0; i < s->extent; i++)
+            output[i] = input[i] / norm;
+        input += s->extent;
+        output += s->extent;
+    }
+}
+
+/* 8-bit softmax in fixed point, as TFLite's: exponentials[d] is exp(-d * scale * beta) with 31
+ * fraction bits for a distance d from the largest, 0 where it is too far. */
+struct softmax_integer_shape {
+    int32_t outer, extent, inner; /* extent below 4096: sums have 12 integer bits */
+};
+
+KILN_INLINE int32_t kiln_saturating_shift_left(int32_t value, int32_t exponent) {
+    const int64_t shifted = (int64_t)value * ((int64_t)1 << exponent);
+    return shifted > INT32_MAX ? INT32_MAX : shifted < INT32_MIN ? INT32_MIN : (int32_t)shifted;
+}
+
+/* 1 / (1 + a) for a in [0, 1), both with 31 fraction bits: three Newton steps from 48/17 - 32/17 d
+ * on d = (1 + a) / 2 (gemmlowp's fixedpoint.h). */
+KILN_INLINE int32_t kiln_one_over_one_plus(int32_t a) {
+    const int32_t half_denominator = (int32_t)(((int64_t)a + INT32_MAX + 1) / 2);
+    int32_t x = 1515870810 + kiln_doubling_high_multiply(half_denominator, -1010580540);
+    for (int32_t i = 0; i < 3; i++) {
+        const int32_t error = (1 << 29) - kiln_doubling_high_multiply(half_denominator, x);
+        x += kiln_saturating_shift_left(kiln_doubling_high_multiply(x, error), 2);
+    }
+    return kiln_saturating_shift_left(x, 1);
+}
+
+#define KILN_SOFTMAX softmax_int8__reference
+#define KILN_TYPE int8_t
+#define KILN_LEAST INT8_MIN
+#include "reference/kernels/softmax_body.h"
+
+#define KILN_SOFTMAX softmax_uint8__reference
+#define KILN_TYPE uint8_t
+#define KILN_LEAST 0
+#include "reference/kernels/softmax_body.h"
+
+#endif
