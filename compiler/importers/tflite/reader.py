@@ -62,7 +62,7 @@ class _Reading:
         self._subgraph = make_signed(fold_space_to_batch(subgraph))
         self._shapes = shapes
         self._build = GraphBuilder(path.stem)
-        self._unsupported: list[str] = []
+        self._unsupported: dict[tuple[str, str], list[str]] = {}  # (kind, reason) -> names
         self._edge = {*subgraph.inputs, *subgraph.outputs}
 
     def graph(self) -> Graph:
@@ -72,13 +72,10 @@ class _Reading:
             self._build.define(replace(tensor, shape=self._bound_shape(index)))
         for index in self._constants():
             self._define_constant(index)
-        for operator in self._subgraph.operators:
-            self._lower(operator)
+        for position, operator in enumerate(self._subgraph.operators):
+            self._lower(operator, position)
         if self._unsupported:
-            raise UnsupportedError(
-                f"cannot read {'; '.join(self._unsupported)}; replace what is listed, or add a "
-                f"reader with --plugin"
-            )
+            raise UnsupportedError(self._what_is_unsupported())
         ends = (
             dict.fromkeys(self._tensor(index, signed=False).name for index in indices)
             for indices in (self._subgraph.inputs, self._subgraph.outputs)
@@ -143,29 +140,37 @@ class _Reading:
             replace(declared, shape=data.shape, data=data, is_state=tensor.is_variable)
         )
 
-    def _lower(self, operator: FileOperator) -> None:
+    def _lower(self, operator: FileOperator, position: int) -> None:
         signed = operator.kind not in READ_UNSIGNED
         outputs = tuple(self._declared(index, signed=signed) for index in operator.outputs)
-        label = f"{operator.kind} '{outputs[0].name if outputs else ''}'"
+        name = outputs[0].name if outputs else f"node {position}"
         try:
             lowering = lowering_of(operator.kind)
             if lowering is None:
                 custom = "custom operator" if operator.is_custom else "operator"
-                raise UnsupportedError(f"there is no reader for this {custom}")
+                raise UnsupportedError(f"no reader for this {custom}")
             inputs = tuple(
                 None if index == ABSENT else self._tensor(index, signed=signed)
                 for index in operator.inputs
             )
             lowering(Node(self._build, operator, inputs, outputs))
         except UnsupportedError as error:
-            self._unsupported.append(f"{label} ({error})")
+            self._unsupported.setdefault((operator.kind, str(error)), []).append(f"'{name}'")
             self._pretend(outputs)
         except (KilnError, *_INCONSISTENT) as error:
             # Shapes behind an operator that was not read are guesses, so nothing else counts.
             if not self._unsupported:
                 reason = error if isinstance(error, KilnError) else f"inconsistent ({error})"
-                raise ModelError(f"operator {label}: {reason}") from error
+                raise ModelError(f"operator {operator.kind} '{name}': {reason}") from error
             self._pretend(outputs)
+
+    def _what_is_unsupported(self) -> str:
+        """Every node that was not read, by name, with the reason."""
+        groups = "; ".join(
+            f"{kind} {', '.join(names)} ({reason})"
+            for (kind, reason), names in self._unsupported.items()
+        )
+        return f"cannot read {groups}; replace what is listed, or add a reader with --plugin"
 
     def _pretend(self, outputs: tuple[Tensor, ...]) -> None:
         """Let later operators be looked at although this one could not be read."""
