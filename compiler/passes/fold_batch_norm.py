@@ -6,6 +6,7 @@ and DIV by constants.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -26,24 +27,30 @@ class _Affine:
 
 
 def fold_batch_norm(graph: Graph) -> Graph:
-    """Fold each such operator in turn, so a chain of them folds too."""
-    while True:
-        folded = _fold_first(graph)
-        if folded is None:
-            return graph
-        graph = folded
-
-
-def _fold_first(graph: Graph) -> Graph | None:
+    """Fold every such operator; a chain of them folds one after the other."""
     uses = Uses(graph)
+    tensors = dict(graph.tensors)
+    current = graph.replace(tensors=tensors)  # sees the constants that are added on the way
+    ops: dict[str, Op] = {}  # by the name of the first output, in order
     for op in graph.ops:
-        view = graph.view(op)
-        if not _takes_constants(view):
+        before = _foldable_producer(current, op, ops, uses)
+        affine = _affine(current.view(op), before.outputs[0]) if before is not None else None
+        if before is not None and affine is not None:
+            del ops[before.outputs[0]]
+            op, constants = _absorb(current.view(before), op, affine)
+            tensors.update({tensor.name: tensor for tensor in constants})
+        ops[op.outputs[0]] = op
+    return current.with_ops(ops.values()) if len(ops) < len(graph.ops) else graph
+
+
+def _foldable_producer(graph: Graph, op: Op, made: Mapping[str, Op], uses: Uses) -> Op | None:
+    """The operator with constant weights that makes an input which only ``op`` reads."""
+    for name in op.inputs:
+        before = made.get(name)
+        if before is None or uses.only_reader(name) is not op:
             continue
-        reader = uses.only_reader(op.outputs[0])
-        affine = _affine(graph.view(reader), op.outputs[0]) if reader else None
-        if reader is not None and affine is not None:
-            return _absorb(view, reader, affine)
+        if _takes_constants(graph.view(before)):
+            return before
     return None
 
 
@@ -88,8 +95,8 @@ def _affine(view: OpView, y: str) -> _Affine | None:
     return None
 
 
-def _absorb(view: OpView, reader: Op, affine: _Affine) -> Graph:
-    """The graph with ``view`` doing the reader's work too, under the reader's output name."""
+def _absorb(view: OpView, reader: Op, affine: _Affine) -> tuple[Op, tuple[Tensor, Tensor]]:
+    """``view`` doing the reader's work too, under the reader's output name; its new constants."""
     graph, op = view.graph, view.op
     weight, bias = view.input(1), view.optional(2)
     axis = _channel_axis(op)
@@ -98,17 +105,15 @@ def _absorb(view: OpView, reader: Op, affine: _Affine) -> Graph:
     old_bias = bias.data if bias is not None and bias.data is not None else np.float32(0)
     new_bias = (old_bias * affine.scale + affine.offset).astype(np.float32)
     new_weight = (weight.data * factors).astype(np.float32)
-    weight_name = fresh_name(graph, f"{weight.name}/folded")
-    bias_name = fresh_name(graph, f"{op.outputs[0]}/bias", (weight_name,))
+    weight_name = fresh_name(graph, f"{reader.outputs[0]}/weight")
+    bias_name = fresh_name(graph, f"{reader.outputs[0]}/bias")
     merged = replace(
         op,
         inputs=(op.inputs[0], weight_name, bias_name),
         outputs=reader.outputs,
         params=replace(op.params, clamp=reader.params.clamp),
     )
-    constants = (
+    return merged, (
         Tensor(weight_name, weight.shape, "float32", data=new_weight),
         Tensor(bias_name, new_bias.shape, "float32", data=new_bias),
     )
-    ops = [merged if other is reader else other for other in graph.ops if other is not op]
-    return graph.with_ops(ops, constants)

@@ -80,10 +80,10 @@ class Uses:
         return readers[0]
 
 
-def fresh_name(graph: Graph, stem: str, taken: Iterable[str] = ()) -> str:
-    """A tensor name that neither the graph nor ``taken`` has."""
-    used, name, count = set(taken), stem, 0
-    while name in graph.tensors or name in used:
+def fresh_name(graph: Graph, stem: str) -> str:
+    """``stem``, or ``stem_1``, ``stem_2``, ... where the graph has such a tensor."""
+    name, count = stem, 0
+    while name in graph.tensors:
         count += 1
         name = f"{stem}_{count}"
     return name
