@@ -216,7 +216,7 @@ def _config_file(
     defines |= board.chip.defines
     defines |= board.defines
     flags = ["-g", "-Wall", "-Wextra", "-ffp-contract=off", "-fno-asynchronous-unwind-tables"]
-    flags += ["-ffunction-sections", "-fdata-sections"]
+    flags += ["-fno-math-errno", "-fno-trapping-math", "-ffunction-sections", "-fdata-sections"]
     flags += [f"-ffile-prefix-map={out}=/model", f"-ffile-prefix-map={ROOT}=/kiln"]
     lists: dict[str, Sequence[object]] = {
         "KILN_SOURCES": [path.resolve() for path in program.sources],

@@ -31,7 +31,8 @@ from compiler.targets import load_target
 SUPPORT = Path(__file__).parent
 CACHE = Path(tempfile.gettempdir()) / f"kiln-kernel-tests-{os.getuid()}"
 FLAGS = (
-    "-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror", "-ffp-contract=off",
+    "-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror", "-ffp-contract=off", "-fno-math-errno",
+    "-fno-trapping-math",
     f"-I{TARGETS}", f"-I{RUNTIME}", f"-I{SUPPORT}",
 )  # fmt: skip
 DAMAGE = {1: "wrote before a buffer", 2: "wrote past a buffer", 4: "changed an input"}
