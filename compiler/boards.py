@@ -47,7 +47,7 @@ class Checksum:
 class Chip:
     """A processor and its memory. Without regions it runs an operating system.
 
-    ``startup`` names the files ``startup/<startup>.{c,S,ld}`` of the CPU's family; ``triple`` is
+    ``startup`` names the files ``startup/<startup>*.{c,S,ld}`` of the CPU's family; ``triple`` is
     the compiler's target, or ``host``; ``code``, ``data`` and ``arena`` are regions.
     """
 

@@ -117,8 +117,8 @@ def board_sources(board: Board) -> list[Path]:
     """The board's port and, without an operating system, its start-up code."""
     sources = [*board.sources, *board.chip.sources]
     if board.chip.startup is not None:
-        family = BOARDS / "startup" / board.chip.startup
-        sources += [f for s in (".S", ".c") if (f := family.with_suffix(s)).is_file()]
+        names = (f"{board.chip.startup}*.S", f"{board.chip.startup}*.c")
+        sources += [f for name in names for f in sorted((BOARDS / "startup").glob(name))]
     return sources
 
 
@@ -218,6 +218,7 @@ def _config_file(
     flags = ["-g", "-Wall", "-Wextra", "-ffp-contract=off", "-fno-asynchronous-unwind-tables"]
     flags += ["-fno-math-errno", "-fno-trapping-math", "-ffunction-sections", "-fdata-sections"]
     flags += [f"-ffile-prefix-map={out}=/model", f"-ffile-prefix-map={ROOT}=/kiln"]
+    isa_flags = toolchain.known(program.cflags)
     lists: dict[str, Sequence[object]] = {
         "KILN_SOURCES": [path.resolve() for path in program.sources],
         "KILN_MODEL_SOURCES": [path.resolve() for path in program.model_sources],
@@ -225,7 +226,7 @@ def _config_file(
         "KILN_DEPENDS": [path.resolve() for path in program.depends],
         "KILN_INCLUDES": [*(p.resolve() for p in program.includes), RUNTIME, TARGETS, BOARDS],
         "KILN_DEFINES": [f"{name}={_c_value(value)}" for name, value in defines.items()],
-        "KILN_COMPILE_FLAGS": [*toolchain.compile_flags, *program.cflags, *flags],
+        "KILN_COMPILE_FLAGS": [*toolchain.compile_flags, *isa_flags, *flags],
         "KILN_LINK_FLAGS": [*toolchain.compile_flags, *link_flags],
         "KILN_LIBRARIES": [flag for flag in toolchain.link_flags if _is_library(flag)],
         "KILN_OUTPUT_NAME": ["firmware.elf"],

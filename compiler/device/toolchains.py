@@ -9,6 +9,7 @@ import platform
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -24,7 +25,8 @@ class Toolchain:
     """A compiler found on this machine, and how it is called for one chip.
 
     ``cmake_id`` is CMake's name of the compiler family. ``compile_flags`` and ``link_flags``
-    hold what selects the chip; those of the target's instruction set come on top.
+    hold what selects the chip; those of the target's instruction set come on top, but for the
+    ones that begin with any of ``unknown_flags``.
     """
 
     name: str
@@ -32,6 +34,11 @@ class Toolchain:
     cmake_id: str
     compile_flags: tuple[str, ...]
     link_flags: tuple[str, ...]
+    unknown_flags: tuple[str, ...] = ()
+
+    def known(self, cflags: Sequence[str]) -> list[str]:
+        """The flags that this compiler takes."""
+        return [flag for flag in cflags if not flag.startswith(self.unknown_flags)]
 
     @property
     def version(self) -> str:
@@ -157,7 +164,8 @@ class Zig:
             return None
         select = (*self._target(chip), *self._cpu_flags(chip), "-fno-sanitize=undefined")
         link_flags = () if chip.triple == "host" else ("-static",)
-        return Toolchain(self.name, command, "Clang", select, link_flags)
+        # Arm's architectures are not in its table of CPUs; the chip's CPU says the same.
+        return Toolchain(self.name, command, "Clang", select, link_flags, ("-march=arm",))
 
     def remedy(self, chip: Chip) -> str:
         return "pip install ziglang"
