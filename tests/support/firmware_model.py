@@ -15,6 +15,7 @@ _HEADER = """#ifndef KILN_MODEL_H
 #include "kiln.h"
 #define KILN_ARENA_BYTES {arena_bytes}
 #define KILN_ARENA_ALIGNMENT 16
+#define KILN_BLOB_BYTES {blob_bytes}
 #define KILN_INPUT_0_BYTES 16
 extern const kiln_code kiln_model_code;
 extern const uint8_t kiln_model_blob[];
@@ -26,7 +27,9 @@ extern const uint32_t kiln_model_blob_bytes;
 def write_model(folder: Path, arena_bytes: int = 128) -> Path:
     """``model.blob``, ``model_kernels.c`` and ``kiln_model.h`` in ``folder``, which is made."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "model.blob").write_bytes(write_blob(fake_blob()))
-    (folder / "kiln_model.h").write_text(_HEADER.format(arena_bytes=arena_bytes))
+    blob = write_blob(fake_blob())
+    header = _HEADER.format(arena_bytes=arena_bytes, blob_bytes=len(blob))
+    (folder / "model.blob").write_bytes(blob)
+    (folder / "kiln_model.h").write_text(header)
     shutil.copyfile(KERNELS, folder / "model_kernels.c")
     return folder
