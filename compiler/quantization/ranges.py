@@ -10,8 +10,12 @@ import numpy as np
 from compiler.errors import UsageError
 from compiler.quantization.choose import INT8_MAX, INT8_MIN, Range
 
-#: Histogram bins over [-bound, bound]; even, so that doubling the bound merges pairs exactly.
-BINS = 8192
+#: Histogram bins over [-bound, bound]; a power of two, so that doubling the bound merges pairs
+#: exactly, and fine enough that an outlier 100 times the rest still leaves bins below int8's step.
+BINS = 65536
+
+#: The search for the least error looks at no more points than this.
+SEARCHED_BINS = 4096
 
 #: Share of the values that the percentile method keeps between its limits.
 KEPT = 0.9999
@@ -50,9 +54,9 @@ class TensorStatistics:
             low, high = float(flat.min()), float(flat.max())
         self.low, self.high = min(self.low, low), max(self.high, high)
         self._reach(max(-low, high))
-        # The centre of the histogram is the edge between two bins; zeros fall into the upper.
-        bins = (flat + np.float32(self.bound)) * np.float32(BINS / 2 / self.bound)
-        self.counts += np.bincount(np.minimum(bins.astype(np.int32), BINS - 1), minlength=BINS)
+        # Scaling by a power of two is exact, so a value's bin does not depend on the bound.
+        bins = np.floor(flat * np.float32(BINS / 2 / self.bound)).astype(np.int32) + BINS // 2
+        self.counts += np.bincount(np.minimum(bins, BINS - 1), minlength=BINS)
 
     def _reach(self, magnitude: float) -> None:
         if self.bound == 0.0:
@@ -64,12 +68,18 @@ class TensorStatistics:
             self.bound *= 2
 
     @property
-    def centres(self) -> np.ndarray:
-        """The value that each bin stands for."""
-        width = 2 * self.bound / BINS
-        middle = -self.bound + width * (np.arange(BINS) + 0.5)
-        clipped: np.ndarray = np.clip(middle, self.low, self.high)
-        return clipped
+    def edges(self) -> np.ndarray:
+        """The BINS + 1 limits of the bins."""
+        return np.linspace(-self.bound, self.bound, BINS + 1)
+
+    def points(self) -> tuple[np.ndarray, np.ndarray]:
+        """(values, weights) that stand for the tensor: bins in use, merged while too many."""
+        counts, width = self.counts, 2 * self.bound / BINS
+        while np.count_nonzero(counts) > SEARCHED_BINS:
+            counts, width = counts.reshape(-1, 2).sum(axis=1), width * 2
+        used = np.flatnonzero(counts)
+        centres = -self.bound + width * (used + 0.5)
+        return np.clip(centres, self.low, self.high), counts[used]
 
 
 def minmax_range(statistics: TensorStatistics) -> Range:
@@ -81,9 +91,9 @@ def percentile_range(statistics: TensorStatistics) -> Range:
     """All but the outermost values, the same share on both sides."""
     total = np.cumsum(statistics.counts)
     cut = (1 - KEPT) / 2 * total[-1]
-    low = statistics.centres[np.searchsorted(total, cut, side="right")]
-    high = statistics.centres[min(np.searchsorted(total, total[-1] - cut), BINS - 1)]
-    return float(low), float(high)
+    low = statistics.edges[np.searchsorted(total, cut, side="right")]
+    high = statistics.edges[np.searchsorted(total, total[-1] - cut) + 1]
+    return max(float(low), statistics.low), min(float(high), statistics.high)
 
 
 def mse_range(statistics: TensorStatistics) -> Range:
@@ -92,9 +102,7 @@ def mse_range(statistics: TensorStatistics) -> Range:
     Both limits shrink together first, then each on its own.
     """
     low, high = min(statistics.low, 0.0), max(statistics.high, 0.0)
-    used = statistics.counts > 0
-    values, weights = statistics.centres[used], statistics.counts[used]
-    lows, highs = np.array([low]), np.array([high])
+    values, weights = statistics.points()
     for shrink_low, shrink_high in ((True, True), (True, False), (False, True)):
         lows = low * (FRACTIONS if shrink_low else np.ones_like(FRACTIONS))
         highs = high * (FRACTIONS if shrink_high else np.ones_like(FRACTIONS))

@@ -6,9 +6,11 @@ import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import numpy as np
+
 from compiler.arrays import Arrays, TensorInfo, make_series, random_inputs, read_npz
 from compiler.errors import UsageError
-from compiler.graph import Graph, Tensor
+from compiler.graph import Graph, Shape, Tensor
 from compiler.image import read_image
 
 PICTURES = (".jpg", ".jpeg", ".png", ".bmp", ".gif", ".ppm", ".pgm", ".webp")
@@ -42,11 +44,18 @@ def _info(tensor: Tensor) -> TensorInfo:
     return TensorInfo(tensor.name, tensor.shape, tensor.dtype, None, None)
 
 
+def _as_series(array: np.ndarray, shape: Shape) -> np.ndarray:
+    """A batch of N for an input whose batch is 1 is a series of N."""
+    is_batch = shape[:1] == (1,) and array.shape[1:] == shape[1:] and array.ndim == len(shape)
+    return array[:, None] if is_batch else array
+
+
 def load_samples(graph: Graph, source: Path | None) -> Sequence[Arrays]:
     """Inputs of ``graph`` to calibrate by.
 
-    ``source`` is an ``.npz`` whose arrays have a leading axis of samples, or a folder of pictures
-    for a model with one image input; None makes random numbers, with a warning. Raises UsageError.
+    ``source`` is an ``.npz`` whose arrays have a leading axis of samples (which may stand for a
+    batch axis of 1), or a folder of pictures for a model with one image input; None makes random
+    numbers, with a warning. Raises UsageError.
     """
     infos = [_info(graph.tensors[name]) for name in graph.inputs]
     if source is None:
@@ -58,7 +67,10 @@ def load_samples(graph: Graph, source: Path | None) -> Sequence[Arrays]:
         )
         return make_series(random_inputs(infos, RANDOM_SAMPLES), infos).runs
     if not source.is_dir():
-        return make_series(read_npz(source, "calibration"), infos).runs
+        arrays = read_npz(source, "calibration")
+        shapes = {info.name: info.shape for info in infos}
+        series = {name: _as_series(a, shapes.get(name, ())) for name, a in arrays.items()}
+        return make_series(series, infos).runs
     paths = sorted(p for p in source.iterdir() if p.suffix.lower() in PICTURES)
     if not paths:
         raise UsageError(f"calibration '{source}': a folder without pictures ({PICTURES[0]}, ...)")
