@@ -6,6 +6,7 @@ import importlib
 import json
 import pkgutil
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -72,6 +73,14 @@ def run(arguments: Sequence[str]) -> int:
         return fail(f"internal error: {text}; run again with --debug", "internal", 1, as_json)
 
 
+def _show_warning(message: Warning | str, *_where: object) -> None:
+    """A warning of the library as one line, without the place in the code."""
+    from compiler.cli.common import warn
+
+    warn(str(message))
+
+
 def main() -> None:
     """Entry point of ``python -m compiler`` and of the ``kiln`` script."""
+    warnings.showwarning = _show_warning  # type: ignore[assignment]
     sys.exit(run(sys.argv[1:]))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from pathlib import Path
 
@@ -16,10 +15,10 @@ from compiler.graph import Graph
 from compiler.importers import read_model
 from compiler.loading import load_builtins
 from compiler.passes import CANONICAL, run_passes
-from compiler.paths import ROOT
 from compiler.sample import sample_model
 from compiler.simulate import Simulator
 from tests.importers.onnx_models import assert_close, compare, make_model, noise
+from tests.support.scripts import script, zoo_model
 
 load_builtins()
 IMAGE = noise(2, 3, 8, 12)
@@ -168,18 +167,6 @@ def test_the_sample() -> None:
     assert "transpose" not in kinds(graph)  # one channel: its transpose is a view
 
 
-def zoo_model(name: str) -> Path:
-    sys.path.insert(0, str(ROOT / "scripts"))
-    try:
-        import zoo
-
-        return zoo.model(name)
-    except zoo.ZooError as error:
-        pytest.skip(str(error))
-    finally:
-        sys.path.pop(0)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "shapes"),
@@ -209,14 +196,9 @@ def test_text_detector(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_efficientnet_lite0(tmp_path: Path) -> None:
     checkpoint = zoo_model("efficientnet-lite0.pth")
-    sys.path.insert(0, str(ROOT / "scripts"))
-    try:
-        from export_efficientnet import build_model
-        from torch_checkpoint import read_state_dict
-    finally:
-        sys.path.pop(0)
+    export = script("export_efficientnet")
     path = tmp_path / "efficientnet.onnx"
-    path.write_bytes(build_model(read_state_dict(checkpoint)).SerializeToString())
+    path.write_bytes(export.build_model(export.read_state_dict(checkpoint)).SerializeToString())
     graph = check_file(path, {})
     assert kinds(graph) == {
         "conv2d": 33, "depthwise_conv2d": 16, "add": 9, "transpose": 1, "mean": 1, "reshape": 1,
