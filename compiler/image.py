@@ -67,9 +67,9 @@ def guess_range(tensor: TensorInfo) -> tuple[np.ndarray, np.ndarray]:
     Without quantization: 0..1, the commonest convention.
     """
     if tensor.scale is None or tensor.zero_point is None:
-        return np.float32([0.0]), np.float32([255.0])
+        return np.zeros(1, np.float32), np.full(1, 255, np.float32)
     info = np.iinfo(tensor.dtype)
     low = tensor.scale * (info.min - tensor.zero_point)
     high = tensor.scale * (info.max - tensor.zero_point)
     std = 255.0 / (high - low)
-    return np.float32([-low * std]), np.float32([std])
+    return np.full(1, -low * std, np.float32), np.full(1, std, np.float32)

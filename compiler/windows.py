@@ -33,7 +33,9 @@ def pad_hw(x: Array, padding: tuple[int, int, int, int], value: float = 0) -> Ar
     )
 
 
-def windows(x: Array, kernel: Pair, output_hw: Pair, params: Any, value: float = 0) -> Array:
+def windows(
+    x: Array, kernel: Pair, output_hw: tuple[int, ...], params: Any, value: float = 0
+) -> Array:
     """A view (N,OH,OW,C,kh,kw) of the padded ``x``: the taps of each output position."""
     (stride_y, stride_x), (dilation_y, dilation_x) = params.stride, params.dilation
     reach = ((kernel[0] - 1) * dilation_y + 1, (kernel[1] - 1) * dilation_x + 1)

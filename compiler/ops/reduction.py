@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -126,9 +127,9 @@ def mean_multiplier(scale: float, count: int) -> tuple[int, int]:
 @reference.of("sum", "reduce_max", "reduce_min", "reduce_prod", "reduce_any", "reduce_all")
 def _reduce(view: OpView, x: Array) -> Array:
     p = view.params
-    function = {"sum": np.sum, "reduce_max": np.max, "reduce_min": np.min, "reduce_prod": np.prod,
-                "reduce_any": np.any, "reduce_all": np.all}[view.op.kind]  # fmt: skip
-    result = function(x, axis=p.axes, keepdims=p.keep_dims)
+    functions: dict[str, Callable[..., Array]] = {"sum": np.sum, "reduce_max": np.max, "reduce_min": np.min, "reduce_prod": np.prod,
+                "reduce_any": np.any, "reduce_all": np.all}  # fmt: skip
+    result = functions[view.op.kind](x, axis=p.axes, keepdims=p.keep_dims)
     return np.asarray(result).astype(view.output().dtype)
 
 
