@@ -127,8 +127,14 @@ def mean_multiplier(scale: float, count: int) -> tuple[int, int]:
 @reference.of("sum", "reduce_max", "reduce_min", "reduce_prod", "reduce_any", "reduce_all")
 def _reduce(view: OpView, x: Array) -> Array:
     p = view.params
-    functions: dict[str, Callable[..., Array]] = {"sum": np.sum, "reduce_max": np.max, "reduce_min": np.min, "reduce_prod": np.prod,
-                "reduce_any": np.any, "reduce_all": np.all}  # fmt: skip
+    functions: dict[str, Callable[..., Array]] = {
+        "sum": np.sum,
+        "reduce_max": np.max,
+        "reduce_min": np.min,
+        "reduce_prod": np.prod,
+        "reduce_any": np.any,
+        "reduce_all": np.all,
+    }
     result = functions[view.op.kind](x, axis=p.axes, keepdims=p.keep_dims)
     return np.asarray(result).astype(view.output().dtype)
 
