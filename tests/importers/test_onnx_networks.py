@@ -9,7 +9,9 @@ import numpy as np
 import onnx
 import onnxruntime
 import pytest
+from export_efficientnet import build_model
 from onnx import helper
+from torch_checkpoint import read_state_dict
 
 from compiler.graph import Graph
 from compiler.importers import read_model
@@ -18,7 +20,7 @@ from compiler.passes import CANONICAL, run_passes
 from compiler.sample import sample_model
 from compiler.simulate import Simulator
 from tests.importers.onnx_models import assert_close, compare, make_model, noise
-from tests.support.scripts import script, zoo_model
+from tests.support.zoo_models import zoo_model
 
 load_builtins()
 IMAGE = noise(2, 3, 8, 12)
@@ -196,9 +198,8 @@ def test_text_detector(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_efficientnet_lite0(tmp_path: Path) -> None:
     checkpoint = zoo_model("efficientnet-lite0.pth")
-    export = script("export_efficientnet")
     path = tmp_path / "efficientnet.onnx"
-    path.write_bytes(export.build_model(export.read_state_dict(checkpoint)).SerializeToString())
+    path.write_bytes(build_model(read_state_dict(checkpoint)).SerializeToString())
     graph = check_file(path, {})
     assert kinds(graph) == {
         "conv2d": 33, "depthwise_conv2d": 16, "add": 9, "transpose": 1, "mean": 1, "reshape": 1,

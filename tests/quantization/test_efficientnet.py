@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 import onnxruntime
 import pytest
+from export_efficientnet import MEAN, STD, build_model
+from torch_checkpoint import read_state_dict
 
 from compiler.arrays import TensorInfo
 from compiler.image import read_image
@@ -16,7 +18,7 @@ from compiler.passes import CANONICAL, run_passes
 from compiler.paths import ROOT
 from compiler.quantization import calibrate, quantize_int8
 from compiler.simulate import Simulator
-from tests.support.scripts import script, zoo_model
+from tests.support.zoo_models import zoo_model
 
 PHOTOGRAPHS = ROOT.parent / "shared" / "data" / "imagenet_dev"
 
@@ -32,14 +34,13 @@ def test_top_1_stays(tmp_path: Path) -> None:
     if not paths:
         pytest.skip(f"no photographs in {PHOTOGRAPHS}")
     load_builtins()
-    export = script("export_efficientnet")
-    model = export.build_model(export.read_state_dict(zoo_model("efficientnet-lite0.pth")))
+    model = build_model(read_state_dict(zoo_model("efficientnet-lite0.pth")))
     file = tmp_path / "efficientnet.onnx"
     file.write_bytes(model.SerializeToString())
     graph = run_passes(read_model(file), CANONICAL)
     tensor = graph.tensors["image"]
     info = TensorInfo("image", tensor.shape, tensor.dtype, None, None)
-    figures = {"mean": export.MEAN, "std": export.STD}
+    figures = {"mean": MEAN, "std": STD}
     inputs = [{"image": read_image(path, info, figures)} for path in paths]
     chosen, rest = inputs[::EIGHTH], [x for i, x in enumerate(inputs) if i % EIGHTH]
     simulator = Simulator(quantize_int8(graph, calibrate(graph, chosen, "mse")))
