@@ -19,23 +19,15 @@ class Profile:
 
     board: str
     unit: str
-    tick: float  # what one tick of the board's clock is worth, in ``unit``
     ticks: np.ndarray
     totals: np.ndarray
     arena_high_water_bytes: int
     stack_bytes: int
     manifest: Mapping[str, Any]
 
-    @property
-    def medians(self) -> np.ndarray:
-        """Of each step; instructions are counted, so the one number that all runs allow."""
-        if self.unit != "instructions":
-            return np.asarray(np.median(self.ticks, axis=0))
-        return np.array([settled_count(column, self.tick) for column in self.ticks.T])
-
     def to_json(self) -> dict[str, Any]:
         """The JSON object of `profile`: see "Command line" in DESIGN.md."""
-        medians = self.medians
+        medians = np.median(self.ticks, axis=0)
         whole = float(medians.sum()) or 1.0
         keys = ("index", "name", "operator", "kernel", "macs", "live_bytes")
         return {
@@ -58,18 +50,6 @@ class Profile:
         }
 
 
-def settled_count(samples: np.ndarray, tick: float) -> float:
-    """The whole number that a clock of resolution ``tick`` showed as ``samples``.
-
-    Each sample is off by less than a tick, in either direction, by where in a tick it began; so
-    the count lies between the largest less a tick and the smallest plus one. Where that leaves
-    none or several (runs that differ), the median.
-    """
-    lowest, highest = samples.max() - tick, samples.min() + tick
-    candidates = [n for n in range(int(lowest), int(highest) + 2) if lowest < n < highest]
-    return float(candidates[0]) if len(candidates) == 1 else float(np.median(samples))
-
-
 def collect_profile(session: Session, runs: int) -> Profile:
     """Run ``runs`` times with the step hook on. Raises BoardError, UsageError."""
     if runs < 1:
@@ -83,7 +63,6 @@ def collect_profile(session: Session, runs: int) -> Profile:
     return Profile(
         board=str(session.build.manifest["board"]),
         unit=info.unit,
-        tick=info.clock_numerator / (info.clock_denominator or 1),
         ticks=measured.ticks,
         totals=measured.totals,
         arena_high_water_bytes=memory.arena_high_water_bytes,
