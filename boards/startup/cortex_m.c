@@ -12,6 +12,7 @@ extern uint32_t __data_load[], __data_start[], __data_end[], __bss_start[], __bs
 #define COPROCESSOR_ACCESS REGISTER(0xE000ED88)
 
 void _start(void);
+void start_c(void);
 void fault_handler(void);
 void report_exception(const uint32_t *frame, uint32_t number);
 void SysTick_Handler(void) __attribute__((weak, alias("fault_handler")));
@@ -37,6 +38,15 @@ __attribute__((section(".vectors"), used)) static void (*const vectors[16])(void
     SysTick_Handler,
 };
 
+/* Also the entry for debuggers and boot loaders, which do not all set the stack pointer. */
+__attribute__((naked)) void _start(void) {
+    __asm__ volatile(".syntax unified\n\t"
+                     "ldr r0, =__stack_top\n\t"
+                     "msr msp, r0\n\t"
+                     "bl start_c\n\t"
+                     ".ltorg");
+}
+
 /* The stack up to here holds nothing but this function's frame. */
 __attribute__((always_inline)) static inline void paint_stack(void) {
     uint32_t *end = (uint32_t *)__builtin_frame_address(0) - 64;
@@ -44,7 +54,7 @@ __attribute__((always_inline)) static inline void paint_stack(void) {
         *at = STACK_FILL;
 }
 
-void _start(void) {
+__attribute__((used)) void start_c(void) {
     VECTOR_TABLE_OFFSET = (uint32_t)(uintptr_t)vectors;
 #if defined(__ARM_FP)
     COPROCESSOR_ACCESS |= 0xFu << 20; /* full access to the floating-point unit */

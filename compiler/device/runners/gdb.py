@@ -13,7 +13,10 @@ _PROGRAMS = ("gdb-multiarch", "arm-none-eabi-gdb", "gdb")
 
 @runner("gdb")
 class GdbRunner(Runner):
-    """No options; ``--port gdb://host:port`` names the server."""
+    """Option: ``reset``, the server's own command that restarts the board.
+
+    ``--port gdb://host:port`` names the server.
+    """
 
     can_flash = True
     port_help = "gdb://host:port"
@@ -29,7 +32,7 @@ class GdbRunner(Runner):
 
     def flash(self) -> str:
         """Raises BoardError where a section that was loaded reads back otherwise."""
-        output = self._run("load", "compare-sections", "detach")
+        output = self._run("load", "compare-sections", self._reset(), "detach")
         matched = re.findall(r"^Section (\S+), .*: matched\.", output, re.MULTILINE)
         if not matched or "MIS-MATCHED" in output:
             raise BoardError(
@@ -38,7 +41,10 @@ class GdbRunner(Runner):
         return f"loaded '{self.image}' through {self.port}: {len(matched)} sections compared equal"
 
     def reset(self) -> None:
-        self._run("monitor system_reset", "detach")
+        self._run(self._reset(), "detach")
+
+    def _reset(self) -> str:
+        return f"monitor {self.option('reset', 'reset')}"
 
     def _run(self, *commands: str) -> str:
         address = (self.port or "").removeprefix("gdb://").rstrip("/")
