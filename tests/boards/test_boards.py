@@ -46,7 +46,7 @@ def test_unknown_board_lists_the_known_and_the_closest() -> None:
 
 
 def test_host_takes_the_target_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    for machine, target in (("x86_64", "x86_avx"), ("aarch64", "arm_neon"), ("vax", "reference")):
+    for machine, target in (("aarch64", "arm_neon"), ("vax", "reference")):
         monkeypatch.setattr(platform, "machine", lambda machine=machine: machine)
         assert load_board("host").target == target
 
