@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from compiler.graph import Graph
 from compiler.passes import CANONICAL, run_passes
 from compiler.simulate import Simulator
 from tests.support.tflite_builder import Builder
-from tests.support.tflite_check import assert_same_as_litert, random_array, read
+from tests.support.tflite_check import assert_same_as_litert, read
 
 CONV = {"padding": 0, "strideH": 1, "strideW": 1, "dilationHFactor": 1, "dilationWFactor": 1}
 RANDOM = np.random.default_rng(3)
@@ -61,6 +60,24 @@ def unary_unsigned(kind: str, options: str | None, y: dict[str, Any], **fields: 
     b = model.tensor("y", (), "uint8", **y)
     model.op(kind, [a], [b], options, **fields)
     return model.build([a], [b])
+
+
+@pytest.mark.parametrize("kind", ["CONV_2D", "DEPTHWISE_CONV_2D"])
+def test_product_of_scales_is_rounded_to_float32(kind: str) -> None:
+    """Output scale = 2 * float32(x scale * weight scale): odd accumulators are exact ties."""
+    x_scale, w_scale = np.float32(0.0231), np.float32(0.00417)
+    assert float(x_scale * w_scale) != float(x_scale) * float(w_scale)
+    shape, more = ((4, 1, 1, 4), {}) if kind == "CONV_2D" else (
+        (1, 1, 1, 4), {"depthMultiplier": 1})  # fmt: skip
+    model = Builder()
+    x = model.tensor("x", (1, 20, 20, 4), "uint8", scale=x_scale, zero_point=117)
+    w = model.tensor("w", shape, "uint8", scale=w_scale, zero_point=131,
+                     data=RANDOM.integers(130, 133, shape))  # fmt: skip
+    b = model.tensor("b", (4,), "int32", scale=x_scale * w_scale, data=np.zeros(4))
+    y = model.tensor("y", (), "uint8", scale=x_scale * w_scale * 2, zero_point=100)
+    options = "Conv2DOptions" if kind == "CONV_2D" else "DepthwiseConv2DOptions"
+    model.op(kind, [x, w, b], [y], options, **CONV, **more)
+    assert_same_as_litert(model.build([x], [y]))
 
 
 POOL = {"filterHeight": 2, "filterWidth": 2, "strideH": 1, "strideW": 1}
@@ -163,9 +180,3 @@ def test_per_channel_convolution() -> None:
     graph = assert_same_as_litert(model.build([x], [y]), runs=10)
     quant = graph.tensors["w"].quant
     assert quant is not None and quant.axis == 0 and quant.per_channel
-
-
-def simulate(graph: Graph) -> dict[str, np.ndarray]:
-    random = np.random.default_rng(0)
-    inputs = {name: random_array(graph.tensors[name], random) for name in graph.inputs}
-    return Simulator(graph).run(inputs)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -50,6 +52,13 @@ def test_into_convolution(quant: Quantization | None) -> None:
 def test_other_pads_stay(pad: PadParams) -> None:
     after = assert_pass_keeps(convolution(pad), fold_padding)
     assert kinds(after) == ["pad", "conv2d"]
+
+
+def test_pad_that_requantizes_stays() -> None:
+    graph = convolution(PAD, QUANT)
+    other = replace(graph.tensors["wide"], quant=Quantization((0.06,), (3,)))
+    graph = graph.replace(tensors={**graph.tensors, "wide": other})
+    assert kinds(fold_padding(graph)) == ["pad", "conv2d"]
 
 
 def test_channel_padding_stays() -> None:
