@@ -101,6 +101,17 @@ for _kind in INTEGER:
         )(UnaryInteger)  # fmt: skip
 
 
+@kernel(
+    "logical_not", target="reference", name="logical_not_bool__reference", source=SOURCE,
+    dtypes=("bool",),
+)  # fmt: skip
+class LogicalNot(UnaryKernel):
+    """0 becomes 1, 1 becomes 0."""
+
+    def call(self, view: OpView) -> Call:
+        return Call("count_shape", {"count": view.output().elements}, (Input(0), Output(0)))
+
+
 def of_shape(view: OpView, shape: Shape) -> OpView:
     """The same operator on tensors of another shape."""
     names = {*view.op.inputs, *view.op.outputs}
@@ -116,26 +127,23 @@ def lookup_table(view: OpView) -> np.ndarray:
     source = view.input(0)
     bits = 8 * DTYPE_BYTES[source.dtype]
     patterns = np.arange(2**bits).astype(f"uint{bits}").view(source.dtype)
-    if source.dtype == "bool":
-        patterns = np.arange(2**bits) != 0
     result = reference[view.op.kind](of_shape(view, patterns.shape), patterns)
     assert isinstance(result, np.ndarray)
     return result
 
 
 class Lookup(UnaryKernel):
-    """Any function of a quantized element (or a bool) to one of the same size."""
+    """Any function of a quantized element to one of the same size."""
 
     entry_bytes = 1
 
     def fits(self, view: OpView) -> bool:
-        return DTYPE_BYTES[view.output().dtype] == self.entry_bytes and (
-            view.output().quant is not None or view.output().dtype == "bool"
-        )
+        quantized = view.input(0).quant is not None and view.output().quant is not None
+        return quantized and DTYPE_BYTES[view.output().dtype] == self.entry_bytes
 
     def call(self, view: OpView) -> Call:
         return Call(
-            "lookup_shape",
+            "count_shape",
             {"count": view.output().elements},
             (Input(0), Constant(lookup_table(view), "table"), Output(0)),
         )
@@ -150,10 +158,10 @@ class LookupInt16(Lookup):
         return super().cost(view) + 65536
 
 
-LOOKED_UP = (*UNARY, *WITH_PARAMS, "requantize")
+LOOKED_UP = (*(kind for kind in UNARY if kind != "logical_not"), *WITH_PARAMS, "requantize")
 kernel(
     LOOKED_UP, target="reference", name="lookup_int8__reference", source=SOURCE,
-    dtypes=("int8", "uint8", "bool"),
+    dtypes=("int8", "uint8"),
 )(Lookup)  # fmt: skip
 kernel(
     LOOKED_UP, target="reference", name="lookup_int16__reference", source=SOURCE,

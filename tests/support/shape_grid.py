@@ -108,7 +108,11 @@ def tensor(
 
 
 def constant(
-    name: str, data: np.ndarray, scale: Sequence[float] = (), zero_point: int = 0, axis: int = 0
+    name: str,
+    data: np.ndarray,
+    scale: Sequence[float] | np.ndarray = (),
+    zero_point: int = 0,
+    axis: int = 0,
 ) -> Tensor:
     """A constant; quantized per channel along ``axis`` where several scales are given."""
     quant = None

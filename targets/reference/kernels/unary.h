@@ -51,20 +51,27 @@ KILN_INLINE float kiln_gelu_tanh(float x) {
 
 #undef KILN_SHAPE
 
-/* Any function of one byte: table[i] is the output for the input whose bits are i. */
-struct lookup_shape {
+struct count_shape {
     int32_t count;
 };
 
-/* The same of two bytes, 65536 entries. */
-KILN_KERNEL void lookup_int16__reference(const struct lookup_shape *s, const uint16_t *input,
+KILN_KERNEL void logical_not_bool__reference(const struct count_shape *s, const uint8_t *input,
+                                             uint8_t *output) {
+    KILN_INDEPENDENT
+    for (int32_t i = 0; i < s->count; i++)
+        output[i] = !input[i];
+}
+
+/* Any function of two bytes: table[i] is the output for the input whose bits are i. */
+KILN_KERNEL void lookup_int16__reference(const struct count_shape *s, const uint16_t *input,
                                          const uint16_t *table, uint16_t *output) {
     KILN_INDEPENDENT
     for (int32_t i = 0; i < s->count; i++)
         output[i] = table[input[i]];
 }
 
-KILN_KERNEL void lookup_int8__reference(const struct lookup_shape *s, const uint8_t *input,
+/* The same of one byte. */
+KILN_KERNEL void lookup_int8__reference(const struct count_shape *s, const uint8_t *input,
                                         const uint8_t *table, uint8_t *output) {
     KILN_INDEPENDENT
     for (int32_t i = 0; i < s->count; i++)
