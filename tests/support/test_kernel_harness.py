@@ -87,7 +87,7 @@ def test_a_fault_is_found(program: Program, fault: str) -> None:
 
 @pytest.mark.parametrize("text", ["output[0] += input[s->count];", "output[0] += input[-1];"])
 def test_the_sanitizer_sees_reads_outside(program: Program, text: str) -> None:
-    with pytest.raises(AssertionError, match="use-after-poison|overflow"):
+    with pytest.raises(AssertionError, match=r"use-after-poison|overflow"):
         check([square()], program(text, "host-sanitized"))
 
 

@@ -96,4 +96,5 @@ def test_logical_not() -> None:
     tensors = [tensor(name, (9,), "bool") for name in "xy"]
     view = one_op("logical_not", UnaryParams(), tensors[:1], tensors[1:])
     x = np.arange(9) % 2 == 0
-    check([Case(kernel_named("logical_not_bool__reference"), view, (x,))], MACHINES["host-sanitized"])
+    case = Case(kernel_named("logical_not_bool__reference"), view, (x,))
+    check([case], MACHINES["host-sanitized"])
