@@ -12,12 +12,13 @@ import numpy as np
 
 from compiler import files
 from compiler.arrays import Arrays, TensorInfo, collect_outputs, make_series, read_npz
-from compiler.boards import Board, board_names, load_board
+from compiler.board import Board, board_names, load_board
 from compiler.device import firmware
 from compiler.device.profile import Profile, collect_profile
 from compiler.device.runners import flash_image
 from compiler.device.session import open_session
 from compiler.emit import manifest_tensor
+from compiler.errors import KilnError as KilnError
 from compiler.graph import Graph, OpView
 from compiler.image import read_image
 from compiler.kernels import all_kernels
@@ -28,8 +29,8 @@ from compiler.pipeline import compile_model, lower_model
 from compiler.registry import count_macs, op_class, params
 from compiler.report.progress import Progress, silent
 from compiler.sample import sample_calibration, sample_model
-from compiler.simulate import Simulator
-from compiler.targets import load_target, target_chain, target_names
+from compiler.simulator import Simulator
+from compiler.target import load_target, target_chain, target_names
 
 Inputs = Mapping[str, np.ndarray] | Path | str
 
@@ -178,12 +179,12 @@ def tensor_infos(graph: Graph, names: Sequence[str]) -> list[TensorInfo]:
     return [TensorInfo.of(manifest_tensor(graph.tensors[name])) for name in names]
 
 
-def list_boards() -> list[dict[str, Any]]:
+def boards() -> list[dict[str, Any]]:
     """One row per board: name, description, chip, target, whether it is emulated."""
     return [board.summary() for board in map(load_board, board_names())]
 
 
-def list_targets() -> list[dict[str, Any]]:
+def targets() -> list[dict[str, Any]]:
     """One row per target: name, description, fallback chain, number of kernels."""
     load_builtins()
     return [
@@ -197,22 +198,22 @@ def list_targets() -> list[dict[str, Any]]:
     ]
 
 
-def list_ops(plugins: Sequence[Path] = ()) -> list[dict[str, Any]]:
+def ops(plugins: Sequence[Path] = ()) -> list[dict[str, Any]]:
     """One row per operator: name, class, and the dtypes of each target's kernels."""
     load_builtins()
     for plugin in plugins:
         load_plugin(plugin)
     rows = []
     for kind in params:
-        targets: dict[str, set[str]] = {}
+        dtypes: dict[str, set[str]] = {}
         for kernel in all_kernels():
             if kind in kernel.ops:
-                targets.setdefault(kernel.target, set()).update(kernel.dtypes)
+                dtypes.setdefault(kernel.target, set()).update(kernel.dtypes)
         rows.append(
             {
                 "operator": kind,
                 "class": op_class.get(kind),
-                "targets": {name: sorted(dtypes) for name, dtypes in sorted(targets.items())},
+                "targets": {name: sorted(kinds) for name, kinds in sorted(dtypes.items())},
             }
         )
     return rows

@@ -11,7 +11,7 @@ import types
 from importlib.metadata import entry_points
 from pathlib import Path
 
-import compiler.ops
+import compiler.operators
 from compiler.errors import UsageError
 from compiler.paths import TARGETS
 
@@ -42,8 +42,8 @@ def load_file(path: Path, module_name: str) -> None:
 @functools.cache
 def load_builtins() -> None:
     """Operators, then every target's kernels, then installed plugins (``kiln.plugins``)."""
-    for info in pkgutil.iter_modules(compiler.ops.__path__):
-        importlib.import_module(f"compiler.ops.{info.name}")
+    for info in pkgutil.iter_modules(compiler.operators.__path__):
+        importlib.import_module(f"compiler.operators.{info.name}")
     _target_packages()
     for path in sorted(TARGETS.glob("*/*.py")):
         importlib.import_module(f"kiln_targets.{path.parent.name}.{path.stem}")

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TypeVar
 
 from compiler import files
-from compiler.check import check_graph
 from compiler.dump import describe
 from compiler.emit import Emitted, emit
 from compiler.errors import Stopped
 from compiler.graph import Graph
 from compiler.importers import read_model
+from compiler.invariants import check_graph
 from compiler.loading import load_builtins, load_plugin
 from compiler.options import BuildOptions
 from compiler.passes import CANONICAL, FUSION, run_passes
@@ -22,7 +22,7 @@ from compiler.plan import plan as plan_memory
 from compiler.quantization import quantize_graph
 from compiler.schedule import Schedule
 from compiler.scheduler import make_schedule
-from compiler.targets import Target, target_chain
+from compiler.target import Target, target_chain
 
 
 @dataclass(frozen=True, eq=False)

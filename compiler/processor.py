@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from pathlib import Path
 
-from compiler.targets import Target
+from compiler.target import Target
 
 _INFORMATION = Path("/proc/cpuinfo")
 

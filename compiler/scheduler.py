@@ -9,7 +9,7 @@ from compiler.graph import Graph, Op
 from compiler.order import order_graph
 from compiler.schedule import Schedule, Step, choose_kernel
 from compiler.storage import needs_step, place_tensors
-from compiler.targets import Target
+from compiler.target import Target
 
 
 def make_schedule(graph: Graph, chain: Sequence[Target]) -> Schedule:

@@ -29,7 +29,7 @@ from compiler.loading import load_builtins
 from compiler.paths import RUNTIME, TARGETS
 from compiler.registry import count_macs
 from compiler.schedule import choose_kernel
-from compiler.targets import target_chain
+from compiler.target import target_chain
 
 SAMPLES = 25
 MAIN = r"""

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from compiler.graph import Graph, Op, OpView, Quantization, Tensor
-from compiler.ops.convolution import Conv2dParams, DepthwiseConv2dParams
-from compiler.ops.matrix import FullyConnectedParams
+from compiler.operators.convolution import Conv2dParams, DepthwiseConv2dParams
+from compiler.operators.matrix import FullyConnectedParams
 
 
 @dataclass(frozen=True)

@@ -133,7 +133,7 @@ def table(outcomes: list[Outcome]) -> str:
 
 
 def _simulate(graph: Graph, inputs: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
-    from compiler.simulate import Simulator
+    from compiler.simulator import Simulator
 
     return Simulator(graph).run(inputs)
 

@@ -10,8 +10,8 @@ import pytest
 
 from compiler.graph import Graph, Op, Tensor
 from compiler.loading import load_builtins
-from compiler.ops.elementwise import ArithmeticParams
-from compiler.ops.movement import ConcatParams
+from compiler.operators.elementwise import ArithmeticParams
+from compiler.operators.movement import ConcatParams
 from compiler.order import order_graph
 
 load_builtins()

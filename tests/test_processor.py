@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from compiler import processor
-from compiler.boards import load_board
-from compiler.targets import load_target
+from compiler.board import load_board
+from compiler.target import load_target
 
 
 def test_a_target_runs_where_its_features_are(monkeypatch: pytest.MonkeyPatch) -> None:

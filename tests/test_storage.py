@@ -12,8 +12,8 @@ from compiler.errors import UnsupportedError
 from compiler.graph import Graph, Op, OpView, Quantization, Tensor
 from compiler.kernels import Call, Kernel, Output, Scratch
 from compiler.loading import load_builtins
-from compiler.ops.elementwise import ArithmeticParams, UnaryParams
-from compiler.ops.movement import ConcatParams, ReshapeParams, SliceParams, SplitParams
+from compiler.operators.elementwise import ArithmeticParams, UnaryParams
+from compiler.operators.movement import ConcatParams, ReshapeParams, SliceParams, SplitParams
 from compiler.plan import Plan, plan
 from compiler.planner.verify import faults
 from compiler.schedule import Schedule, Step

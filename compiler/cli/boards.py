@@ -16,7 +16,7 @@ def command(**values: Any) -> None:
     from compiler import api
     from compiler.report.tables import boards_table
 
-    rows = api.list_boards()
+    rows = api.boards()
     if values["as_json"]:
         print_json({"boards": rows})
     else:

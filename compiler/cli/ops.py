@@ -18,7 +18,7 @@ def command(plugins: tuple[Path, ...], **values: Any) -> None:
     from compiler import api
     from compiler.report.tables import ops_table
 
-    rows = api.list_ops(plugins)
+    rows = api.ops(plugins)
     if values["as_json"]:
         print_json({"ops": rows})
     else:

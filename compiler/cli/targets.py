@@ -16,7 +16,7 @@ def command(**values: Any) -> None:
     from compiler import api
     from compiler.report.tables import targets_table
 
-    rows = api.list_targets()
+    rows = api.targets()
     if values["as_json"]:
         print_json({"targets": rows})
     else:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 
-from compiler.boards import Board, Region
+from compiler.board import Board, Region
 from compiler.device.images import FlashBytes, flash_bytes, region_bytes, write_image
 from compiler.device.toolchains import Toolchain, find_toolchain, is_bare, is_native
 from compiler.errors import FitError, ToolError, UsageError

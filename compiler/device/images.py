@@ -13,7 +13,7 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.constants import SH_FLAGS
 from elftools.elf.elffile import ELFFile
 
-from compiler.boards import Board, Checksum, Region
+from compiler.board import Board, Checksum, Region
 from compiler.errors import ToolError, UsageError
 
 FlashBytes = dict[str, int]

@@ -10,7 +10,7 @@ import numpy as np
 
 from compiler.arrays import Arrays
 from compiler.blob import blob_crc
-from compiler.boards import Board
+from compiler.board import Board
 from compiler.device.client import Client
 from compiler.device.protocol import BoardInfo, status_text
 from compiler.device.runners import open_stream

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from compiler.boards import Board, Chip
+from compiler.board import Board, Chip
 from compiler.errors import ToolError, UsageError
 
 #: Seconds that a compiler may take to say its version.

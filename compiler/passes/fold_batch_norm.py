@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from compiler.graph import NO_CLAMP, Graph, Op, OpView, Tensor
-from compiler.ops.convolution import Conv2dParams, DepthwiseConv2dParams
-from compiler.ops.elementwise import ArithmeticParams
-from compiler.ops.matrix import FullyConnectedParams
+from compiler.operators.convolution import Conv2dParams, DepthwiseConv2dParams
+from compiler.operators.elementwise import ArithmeticParams
+from compiler.operators.matrix import FullyConnectedParams
 from compiler.passes.rewrite import Uses, fresh_name
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from compiler.graph import Graph, Op, Tensor
-from compiler.ops.elementwise import ClampParams
+from compiler.operators.elementwise import ClampParams
 from compiler.passes.rewrite import Uses
 
 Range = tuple[float, float]

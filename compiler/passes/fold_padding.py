@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from compiler.graph import Graph, Op, OpView
-from compiler.ops.convolution import Conv2dParams, DepthwiseConv2dParams
+from compiler.operators.convolution import Conv2dParams, DepthwiseConv2dParams
 from compiler.passes.remove_dead_code import remove_dead_code
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from compiler.graph import Graph, Op, Tensor
-from compiler.ops.quantization import QuantizeParams
+from compiler.operators.quantization import QuantizeParams
 
 
 def convert_io(graph: Graph, io: str) -> Graph:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from compiler.graph import Graph, Op, Shape, Tensor
-from compiler.ops.movement import ReshapeParams, TransposeParams
+from compiler.operators.movement import ReshapeParams, TransposeParams
 from compiler.passes.layout_rules import Sunk, permuted
 from compiler.passes.permutations import (
     Permutation,

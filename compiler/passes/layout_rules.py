@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from compiler.graph import OpView
-from compiler.ops.reduction import REDUCTIONS
+from compiler.operators.reduction import REDUCTIONS
 from compiler.passes.permutations import Permutation, apply, inverse
 from compiler.registry import Attribute
 

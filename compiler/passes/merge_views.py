@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from compiler.graph import Graph, Op, OpView
-from compiler.ops.movement import ReshapeParams
+from compiler.operators.movement import ReshapeParams
 from compiler.registry import op_class
 
 

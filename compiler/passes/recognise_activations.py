@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from compiler.graph import NO_CLAMP, Graph, Op, OpView
-from compiler.ops.elementwise import UnaryParams
+from compiler.operators.elementwise import UnaryParams
 from compiler.passes.remove_dead_code import remove_dead_code
 
 #: How far, relatively, a file's 1/6 may be from 1/6: float32 rounding.

@@ -11,7 +11,7 @@ from compiler.graph import Graph
 from compiler.quantization.choose import Range
 from compiler.quantization.ranges import RANGE_METHODS, TensorStatistics
 from compiler.report.progress import Progress, silent
-from compiler.simulate import Simulator
+from compiler.simulator import Simulator
 
 Sample = Mapping[str, np.ndarray]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from compiler.graph import Graph, Op, OpView, Tensor
-from compiler.ops.quantization import QuantizeParams
+from compiler.operators.quantization import QuantizeParams
 from compiler.quantization.choose import Range, quantized_constant
 from compiler.quantization.scales import Scales, choose_scales, rule_of
 

@@ -10,7 +10,12 @@ from compiler.graph import DTYPE_BYTES, NO_CLAMP, OpView
 from compiler.kernel_fields import clamp_fields
 from compiler.kernels import Call, Field, Input, Kernel, Output, kernel
 from compiler.numerics import quantize_multiplier
-from compiler.ops.elementwise import ARITHMETIC, add_left_shift, add_multipliers, product_scale
+from compiler.operators.elementwise import (
+    ARITHMETIC,
+    add_left_shift,
+    add_multipliers,
+    product_scale,
+)
 from compiler.strides import MAX_RANK, broadcast_strides, collapse
 
 QUANTIZED = ("int8", "uint8", "int16")

@@ -10,7 +10,7 @@ import numpy as np
 from compiler.graph import DTYPE_BYTES, OpView, Shape
 from compiler.kernels import Call, Constant, Input, Kernel, Output, kernel
 from compiler.numerics import quantize_multiplier
-from compiler.ops.movement import BlockParams, pad_value
+from compiler.operators.movement import BlockParams, pad_value
 from compiler.strides import MAX_RANK, broadcast_strides, collapse, row_major
 
 SOURCE = "movement.h"

@@ -11,7 +11,7 @@ from compiler.fixed_point import exp_on_negative_values
 from compiler.graph import OpView
 from compiler.kernels import Call, Constant, Field, Input, Kernel, Output, kernel
 from compiler.numerics import multiply_quantized
-from compiler.ops.reduction import SOFTMAX_INTEGER_BITS, softmax_constants
+from compiler.operators.reduction import SOFTMAX_INTEGER_BITS, softmax_constants
 
 SOURCE = "softmax.h"
 #: Elements along the axis whose exponentials still add up in 12 integer bits.

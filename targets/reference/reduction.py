@@ -7,7 +7,7 @@ import math
 from compiler.graph import NO_CLAMP, OpView
 from compiler.kernels import Call, Field, Input, Kernel, Output, kernel
 from compiler.numerics import clamp_limits
-from compiler.ops.reduction import mean_multiplier
+from compiler.operators.reduction import mean_multiplier
 from compiler.strides import MAX_RANK, collapse, row_major
 
 SOURCE = "reduction.h"

@@ -6,7 +6,7 @@ import numpy as np
 
 from compiler.graph import DTYPE_BYTES, OpView
 from compiler.kernels import Call, Constant, Field, Input, Kernel, Output, kernel
-from compiler.ops.resize import Blend, blends, nearest_indices
+from compiler.operators.resize import Blend, blends, nearest_indices
 
 
 def resize_fields(view: OpView) -> dict[str, Field]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from compiler.graph import DTYPE_BYTES, OpView, Shape
 from compiler.kernels import Call, Constant, Input, Kernel, Output, kernel
-from compiler.ops.elementwise import UNARY
+from compiler.operators.elementwise import UNARY
 from compiler.registry import reference
 
 SOURCE = "unary.h"

@@ -6,7 +6,7 @@ import struct
 import time
 from pathlib import Path
 
-from compiler.boards import Board
+from compiler.board import Board
 from compiler.device.firmware import (
     Image,
     Program,
@@ -17,7 +17,7 @@ from compiler.device.firmware import (
 )
 from compiler.device.streams import Stream
 from compiler.device.toolchains import find_toolchain
-from compiler.targets import target_chain
+from compiler.target import target_chain
 
 ECHO = Path(__file__).parent / "echo.c"
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-import compiler.boards as boards
-from compiler.boards import add_board_folder, board_names, load_board
+import compiler.board as boards
+from compiler.board import add_board_folder, board_names, load_board
 from compiler.device.runners import runner_names
 from compiler.device.toolchains import toolchain_names
 from compiler.errors import UsageError
-from compiler.targets import target_chain
+from compiler.target import target_chain
 
 PLUGIN = Path(__file__).parent / "plugin"
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from compiler.boards import load_board
+from compiler.board import load_board
 from compiler.device.client import Client
 from compiler.device.firmware import build_image
 from compiler.device.runners import open_stream, select_runner
 from compiler.errors import ToolError
-from compiler.targets import target_chain
+from compiler.target import target_chain
 from tests.support.firmware_model import write_model
 
 

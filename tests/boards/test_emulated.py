@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-import compiler.boards as boards
-from compiler.boards import Board, board_names, load_board
+import compiler.board as boards
+from compiler.board import Board, board_names, load_board
 from compiler.device.runners import open_stream, select_runner
 from compiler.device.streams import Stream
 from compiler.errors import ToolError

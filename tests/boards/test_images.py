@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from elftools.elf.elffile import ELFFile
 
-from compiler.boards import board_names, load_board
+from compiler.board import board_names, load_board
 from compiler.device.images import crc32_mpeg2, load_bytes, uf2
 from tests.boards.firmware import build_echo
 

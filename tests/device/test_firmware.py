@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from compiler.boards import Board, board_names, load_board
+from compiler.board import Board, board_names, load_board
 from compiler.device import firmware
 from compiler.device.client import Client
 from compiler.device.firmware import build_image, check_fit
 from compiler.device.runners import open_stream, select_runner
 from compiler.errors import FitError, ToolError, UsageError
-from compiler.targets import target_chain
+from compiler.target import target_chain
 from tests.support.firmware_model import write_model
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from compiler.boards import Board, RunnerChoice, load_board
+from compiler.board import Board, RunnerChoice, load_board
 from compiler.device.client import Client
 from compiler.device.firmware import build_image
 from compiler.device.runners import flash_image, open_stream, select_runner

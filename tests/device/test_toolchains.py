@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from compiler.boards import load_board
+from compiler.board import load_board
 from compiler.device import toolchains
 from compiler.device.client import Client
 from compiler.device.firmware import build_image
 from compiler.device.runners import open_stream, select_runner
 from compiler.device.toolchains import Clang, Gcc, Zig, find_toolchain, toolchain_names
 from compiler.errors import ToolError, UsageError
-from compiler.targets import target_chain
+from compiler.target import target_chain
 from tests.support.firmware_model import write_model
 
 

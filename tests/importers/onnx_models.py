@@ -10,12 +10,12 @@ import onnx
 import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
-from compiler.check import check_graph
 from compiler.graph import Graph
 from compiler.importers import read_model
+from compiler.invariants import check_graph
 from compiler.loading import load_builtins
 from compiler.passes import CANONICAL, run_passes
-from compiler.simulate import Simulator
+from compiler.simulator import Simulator
 
 #: Largest error, relative to the range of the output.
 TOLERANCE = 1e-4

@@ -13,7 +13,7 @@ from compiler.errors import KilnError, ModelError, UnsupportedError
 from compiler.importers import read_model
 from compiler.loading import load_builtins
 from compiler.sample import sample_model
-from compiler.simulate import Simulator
+from compiler.simulator import Simulator
 from tests.importers.onnx_models import FLOAT, assert_close, compare, make_model, noise
 
 load_builtins()

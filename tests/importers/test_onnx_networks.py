@@ -18,7 +18,7 @@ from compiler.importers import read_model
 from compiler.loading import load_builtins
 from compiler.passes import CANONICAL, run_passes
 from compiler.sample import sample_model
-from compiler.simulate import Simulator
+from compiler.simulator import Simulator
 from tests.importers.onnx_models import assert_close, compare, make_model, noise
 from tests.support.zoo_models import zoo_model
 

@@ -13,8 +13,8 @@ from compiler.errors import KilnError, ModelError, UnsupportedError, UsageError
 from compiler.importers import read_model
 from compiler.importers.tflite import Node, reads
 from compiler.importers.tflite import node as node_module
-from compiler.ops.elementwise import UnaryParams
-from compiler.simulate import Simulator
+from compiler.operators.elementwise import UnaryParams
+from compiler.simulator import Simulator
 from tests.support.tflite_builder import Builder
 from tests.support.tflite_check import assert_same_as_litert, read
 

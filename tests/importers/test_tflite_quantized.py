@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from compiler.passes import CANONICAL, run_passes
-from compiler.simulate import Simulator
+from compiler.simulator import Simulator
 from tests.support.tflite_builder import Builder
 from tests.support.tflite_check import assert_same_as_litert, read
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from compiler.check import check_graph
 from compiler.errors import UnsupportedError
 from compiler.graph import Graph, Preprocessing
 from compiler.importers import read_model
+from compiler.invariants import check_graph
 from compiler.passes import CANONICAL, run_passes
-from compiler.simulate import Simulator
+from compiler.simulator import Simulator
 from tests.support.zoo_models import zoo_model
 
 INTEGER = [

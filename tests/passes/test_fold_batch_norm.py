@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from compiler.ops.convolution import Conv2dParams, DepthwiseConv2dParams
-from compiler.ops.elementwise import ArithmeticParams
-from compiler.ops.matrix import FullyConnectedParams
+from compiler.operators.convolution import Conv2dParams, DepthwiseConv2dParams
+from compiler.operators.elementwise import ArithmeticParams
+from compiler.operators.matrix import FullyConnectedParams
 from compiler.passes.fold_batch_norm import fold_batch_norm
 from tests.support.graphs import Sketch, assert_pass_keeps, kinds
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from compiler.graph import Quantization
-from compiler.ops.elementwise import ArithmeticParams, ClampParams, UnaryParams
-from compiler.ops.pooling import PoolParams
+from compiler.operators.elementwise import ArithmeticParams, ClampParams, UnaryParams
+from compiler.operators.pooling import PoolParams
 from compiler.passes.fold_clamp import compose, fold_clamp
 from tests.support.graphs import QUANT, Sketch, assert_pass_keeps, kinds
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from compiler.ops.elementwise import ArithmeticParams, UnaryParams
-from compiler.ops.movement import BroadcastToParams, ReshapeParams
+from compiler.operators.elementwise import ArithmeticParams, UnaryParams
+from compiler.operators.movement import BroadcastToParams, ReshapeParams
 from compiler.passes.fold_constants import fold_constants
 from tests.support.graphs import Sketch, assert_pass_keeps, kinds
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from compiler.graph import Graph, Quantization
-from compiler.ops.convolution import Conv2dParams, DepthwiseConv2dParams
-from compiler.ops.movement import PadParams
-from compiler.ops.pooling import PoolParams
+from compiler.operators.convolution import Conv2dParams, DepthwiseConv2dParams
+from compiler.operators.movement import PadParams
+from compiler.operators.pooling import PoolParams
 from compiler.passes.fold_padding import fold_padding
 from tests.support.graphs import QUANT, Sketch, assert_pass_keeps, kinds
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from compiler.graph import Op
-from compiler.ops.elementwise import ArithmeticParams, UnaryParams
-from compiler.ops.movement import ReshapeParams, TransposeParams
+from compiler.operators.elementwise import ArithmeticParams, UnaryParams
+from compiler.operators.movement import ReshapeParams, TransposeParams
 from compiler.passes.merge_duplicates import merge_duplicates
 from compiler.passes.merge_views import merge_views
 from compiler.passes.remove_dead_code import remove_dead_code

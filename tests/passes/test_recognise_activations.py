@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from compiler.ops.elementwise import ArithmeticParams, UnaryParams
+from compiler.operators.elementwise import ArithmeticParams, UnaryParams
 from compiler.passes.recognise_activations import recognise_activations
 from tests.support.graphs import QUANT, Sketch, assert_pass_keeps, kinds
 

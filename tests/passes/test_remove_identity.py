@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from compiler.graph import Graph, Quantization
-from compiler.ops.elementwise import CastParams, ClampParams, UnaryParams
-from compiler.ops.movement import (
+from compiler.operators.elementwise import CastParams, ClampParams, UnaryParams
+from compiler.operators.movement import (
     ConcatParams,
     PadParams,
     ReshapeParams,
@@ -16,7 +16,7 @@ from compiler.ops.movement import (
     TileParams,
     TransposeParams,
 )
-from compiler.ops.quantization import QuantizeParams
+from compiler.operators.quantization import QuantizeParams
 from compiler.passes.remove_identity import remove_identity
 from tests.support.graphs import QUANT, Sketch, assert_pass_keeps, kinds
 

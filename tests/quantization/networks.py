@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from compiler import registry
-from compiler.check import check_graph
 from compiler.graph import Graph, Op, Shape, Tensor
+from compiler.invariants import check_graph
 from compiler.loading import load_builtins
 from compiler.quantization import calibrate, quantize_int8
-from compiler.simulate import Simulator
+from compiler.simulator import Simulator
 
 load_builtins()
 

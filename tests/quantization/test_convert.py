@@ -12,7 +12,7 @@ from onnx import TensorProto, helper, numpy_helper
 from compiler import registry
 from compiler.graph import Graph, OpView, Shape
 from compiler.quantization import QuantizeRule, calibrate, quantize_int8
-from compiler.simulate import Simulator
+from compiler.simulator import Simulator
 from tests.quantization.networks import Network, kinds, quant_of, quantized, sqnr_db
 
 

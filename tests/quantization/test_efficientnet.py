@@ -17,7 +17,7 @@ from compiler.loading import load_builtins
 from compiler.passes import CANONICAL, run_passes
 from compiler.paths import ROOT
 from compiler.quantization import calibrate, quantize_int8
-from compiler.simulate import Simulator
+from compiler.simulator import Simulator
 from tests.support.zoo_models import zoo_model
 
 PHOTOGRAPHS = ROOT.parent / "shared" / "data" / "imagenet_dev"

@@ -15,7 +15,7 @@ from compiler.options import BuildOptions
 from compiler.passes import CANONICAL, run_passes
 from compiler.quantization import CalibrationWarning, load_samples, quantize_graph
 from compiler.sample import sample_calibration, sample_model
-from compiler.simulate import Simulator
+from compiler.simulator import Simulator
 
 load_builtins()
 

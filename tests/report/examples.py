@@ -7,7 +7,7 @@ from typing import Any
 from compiler.graph import Graph, Op, Tensor
 from compiler.kernels import Call, Kernel, Output, Scratch
 from compiler.loading import load_builtins
-from compiler.ops.movement import ReshapeParams
+from compiler.operators.movement import ReshapeParams
 from compiler.plan import Plan, plan
 from compiler.report.memory import memory_map
 from compiler.schedule import Schedule, Step

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from compiler.check import check_graph
 from compiler.graph import Graph, Op, OpView, Quantization, Tensor
+from compiler.invariants import check_graph
 from compiler.loading import load_builtins
 from compiler.registry import Pass
 from compiler.registry import shape as output_shapes
-from compiler.simulate import Simulator
+from compiler.simulator import Simulator
 from tests.support.tflite_check import assert_equal, random_array
 
 QUANT = Quantization((0.05,), (3,))

@@ -26,7 +26,7 @@ from compiler.graph import DTYPE_BYTES, OpView
 from compiler.kernels import Call, Constant, Input, Kernel, Output, Scratch
 from compiler.paths import RUNTIME, TARGETS
 from compiler.registry import reference
-from compiler.targets import load_target
+from compiler.target import load_target
 
 SUPPORT = Path(__file__).parent
 CACHE = Path(tempfile.gettempdir()) / f"kiln-kernel-tests-{os.getuid()}"

@@ -14,9 +14,13 @@ import numpy as np
 
 from compiler.graph import NO_CLAMP, Graph, Op, OpView, Quantization, Tensor
 from compiler.kernels import Kernel
-from compiler.ops.convolution import Conv2dParams, DepthwiseConv2dParams, TransposeConv2dParams
-from compiler.ops.matrix import BatchMatmulParams, FullyConnectedParams
-from compiler.ops.pooling import PoolParams
+from compiler.operators.convolution import (
+    Conv2dParams,
+    DepthwiseConv2dParams,
+    TransposeConv2dParams,
+)
+from compiler.operators.matrix import BatchMatmulParams, FullyConnectedParams
+from compiler.operators.pooling import PoolParams
 from tests.support.kernel_harness import Case
 
 Padding = tuple[int, int, int, int]

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 
-from compiler.check import check_graph
 from compiler.graph import Graph, Tensor
 from compiler.importers.tflite import read_tflite
+from compiler.invariants import check_graph
 from compiler.passes import CANONICAL, run_passes
-from compiler.simulate import Simulator
+from compiler.simulator import Simulator
 from tests.support.tflite_builder import run_litert
 
 FLOAT_TOLERANCE = 1e-5

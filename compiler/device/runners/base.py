@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from compiler.boards import Board
+from compiler.board import Board
 from compiler.device.streams import Stream
 from compiler.errors import ToolError, UsageError
 

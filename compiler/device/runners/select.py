@@ -8,7 +8,7 @@ import pkgutil
 from pathlib import Path
 
 import compiler.device.runners as package
-from compiler.boards import Board, RunnerChoice
+from compiler.board import Board, RunnerChoice
 from compiler.device.runners.base import Missing, Runner, registered_runners
 from compiler.device.streams import Stream
 from compiler.errors import ToolError, UsageError

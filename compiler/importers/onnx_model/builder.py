@@ -10,7 +10,7 @@ import numpy as np
 
 from compiler import registry
 from compiler.graph import Graph, Op, OpView, Shape, Tensor
-from compiler.ops.movement import ReshapeParams, TransposeParams
+from compiler.operators.movement import ReshapeParams, TransposeParams
 
 
 @dataclass

@@ -17,7 +17,7 @@ from compiler.importers.onnx_model.fold import fold
 from compiler.importers.onnx_model.load import label, load_model, opset_of, ordered
 from compiler.importers.onnx_model.metadata import bound_shape, dtype_of, labels, preprocessing
 from compiler.importers.onnx_model.node import Node, reader_of
-from compiler.ops.movement import ReshapeParams
+from compiler.operators.movement import ReshapeParams
 from compiler.passes.layout import sink_transposes
 
 

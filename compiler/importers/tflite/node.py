@@ -151,7 +151,7 @@ class Node:
             raise UnsupportedError(f"fused activation {name} is not supported")
 
     def _emit_tanh(self, kind: str, inputs: Sequence[Tensor | None], params: Any) -> None:
-        from compiler.ops.elementwise import UnaryParams
+        from compiler.operators.elementwise import UnaryParams
 
         before = self.inner(kind, inputs, params, like=self.outputs[0])
         self.emit("tanh", (before,), UnaryParams())

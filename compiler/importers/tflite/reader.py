@@ -21,7 +21,7 @@ from compiler.importers.tflite.model_file import ABSENT, FileOperator, FileSubgr
 from compiler.importers.tflite.node import Node, lowering_of
 from compiler.importers.tflite.unsigned import READ_UNSIGNED, make_signed
 from compiler.loading import load_builtins
-from compiler.ops.quantization import QuantizeParams
+from compiler.operators.quantization import QuantizeParams
 
 #: What numpy and struct raise when a damaged file's values do not fit together.
 _INCONSISTENT = (

@@ -9,7 +9,7 @@ import pytest
 
 from compiler.kernels import kernel_named
 from compiler.loading import load_builtins
-from compiler.ops.elementwise import (
+from compiler.operators.elementwise import (
     ARITHMETIC,
     ArithmeticParams,
     BinaryParams,

@@ -7,8 +7,8 @@ import pytest
 
 from compiler.kernels import kernel_named
 from compiler.loading import load_builtins
-from compiler.ops.elementwise import CastParams, ClampParams
-from compiler.ops.quantization import QuantizeParams
+from compiler.operators.elementwise import CastParams, ClampParams
+from compiler.operators.quantization import QuantizeParams
 from tests.support.kernel_harness import MACHINES, Case, check
 from tests.support.shape_grid import one_op, tensor, values
 

@@ -11,7 +11,7 @@ import pytest
 from compiler.graph import OpView, Tensor
 from compiler.kernels import Kernel, kernel_named
 from compiler.loading import load_builtins
-from compiler.ops.movement import (
+from compiler.operators.movement import (
     BlockParams,
     BroadcastToParams,
     ConcatParams,
@@ -23,7 +23,7 @@ from compiler.ops.movement import (
     TileParams,
     TransposeParams,
 )
-from compiler.ops.resize import ResizeParams
+from compiler.operators.resize import ResizeParams
 from compiler.registry import shape as output_shapes
 from tests.support.kernel_harness import MACHINES, Case, check
 from tests.support.shape_grid import fitting, one_op, tensor, values

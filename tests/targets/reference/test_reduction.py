@@ -9,7 +9,7 @@ import pytest
 
 from compiler.kernels import kernel_named
 from compiler.loading import load_builtins
-from compiler.ops.reduction import (
+from compiler.operators.reduction import (
     ArgParams,
     L2NormalizationParams,
     LogSoftmaxParams,

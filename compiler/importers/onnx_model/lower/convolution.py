@@ -16,12 +16,12 @@ from compiler.importers.onnx_model.windows import (
     split_total,
     to_image,
 )
-from compiler.ops.convolution import (
+from compiler.operators.convolution import (
     Conv2dParams,
     DepthwiseConv2dParams,
     TransposeConv2dParams,
 )
-from compiler.ops.movement import ConcatParams, SliceParams
+from compiler.operators.movement import ConcatParams, SliceParams
 
 
 def _image_weight(node: Node) -> str:

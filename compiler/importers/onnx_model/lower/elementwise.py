@@ -7,7 +7,7 @@ import math
 from compiler.errors import UnsupportedError
 from compiler.importers.onnx_model.metadata import dtype_of
 from compiler.importers.onnx_model.node import Node, reads
-from compiler.ops.elementwise import (
+from compiler.operators.elementwise import (
     CastParams,
     ClampParams,
     EluParams,

@@ -6,7 +6,7 @@ import numpy as np
 
 from compiler.graph import Shape
 from compiler.importers.onnx_model.node import Node, reads
-from compiler.ops.matrix import BatchMatmulParams, FullyConnectedParams
+from compiler.operators.matrix import BatchMatmulParams, FullyConnectedParams
 
 
 @reads("MatMul")

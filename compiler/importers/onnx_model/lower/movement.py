@@ -9,7 +9,7 @@ import numpy as np
 from compiler.errors import ModelError, UnsupportedError
 from compiler.graph import Shape
 from compiler.importers.onnx_model.node import Node, normal_axis, reads
-from compiler.ops.movement import (
+from compiler.operators.movement import (
     BlockParams,
     BroadcastToParams,
     ConcatParams,

@@ -9,7 +9,7 @@ import numpy as np
 
 from compiler.errors import UnsupportedError
 from compiler.importers.onnx_model.node import Node, reads
-from compiler.ops.reduction import ReduceParams
+from compiler.operators.reduction import ReduceParams
 
 
 def _per_channel(node: Node, name: str, rank: int) -> str:

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from compiler.importers.onnx_model.node import Node, reads
 from compiler.importers.onnx_model.windows import Window, from_image, read_window, to_image
-from compiler.ops.movement import PadParams
-from compiler.ops.pooling import PoolParams
-from compiler.ops.reduction import ReduceParams
+from compiler.operators.movement import PadParams
+from compiler.operators.pooling import PoolParams
+from compiler.operators.reduction import ReduceParams
 
 
 def _params(window: Window, count_include_pad: bool = False) -> PoolParams:

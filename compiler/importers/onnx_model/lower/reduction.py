@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from compiler.errors import UnsupportedError
 from compiler.importers.onnx_model.node import Node, reads
-from compiler.ops.reduction import (
+from compiler.operators.reduction import (
     ArgParams,
     LogSoftmaxParams,
     ReduceParams,

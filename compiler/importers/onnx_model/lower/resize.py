@@ -15,9 +15,9 @@ import numpy as np
 from compiler.errors import ModelError, UnsupportedError
 from compiler.importers.onnx_model.node import Node, reads
 from compiler.importers.onnx_model.windows import from_image, to_image
-from compiler.ops.matrix import BatchMatmulParams
-from compiler.ops.movement import GatherParams
-from compiler.ops.resize import ResizeParams
+from compiler.operators.matrix import BatchMatmulParams
+from compiler.operators.movement import GatherParams
+from compiler.operators.resize import ResizeParams
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from compiler.graph import Tensor
 from compiler.importers.tflite.node import Node, reads
 from compiler.importers.tflite.operators.weights import float_weights
 from compiler.importers.tflite.schema import schema
-from compiler.ops.convolution import (
+from compiler.operators.convolution import (
     Conv2dParams,
     DepthwiseConv2dParams,
     TransposeConv2dParams,

@@ -6,7 +6,7 @@ import math
 
 from compiler.errors import UnsupportedError
 from compiler.importers.tflite.node import Node, reads
-from compiler.ops.elementwise import (
+from compiler.operators.elementwise import (
     ArithmeticParams,
     BinaryParams,
     CastParams,
@@ -18,7 +18,7 @@ from compiler.ops.elementwise import (
     SelectParams,
     UnaryParams,
 )
-from compiler.ops.movement import ReshapeParams
+from compiler.operators.movement import ReshapeParams
 
 UNARY = {
     "ABS": "abs", "NEG": "neg", "SQUARE": "square", "SQRT": "sqrt", "RSQRT": "rsqrt",

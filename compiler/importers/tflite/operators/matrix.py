@@ -6,7 +6,7 @@ from compiler.errors import UnsupportedError
 from compiler.importers.tflite.node import Node, reads
 from compiler.importers.tflite.operators.weights import float_weights
 from compiler.importers.tflite.schema import schema
-from compiler.ops.matrix import BatchMatmulParams, FullyConnectedParams
+from compiler.operators.matrix import BatchMatmulParams, FullyConnectedParams
 
 
 @reads("FULLY_CONNECTED")

@@ -9,7 +9,7 @@ import numpy as np
 from compiler.errors import ModelError, UnsupportedError
 from compiler.graph import Shape, Tensor
 from compiler.importers.tflite.node import Node, reads
-from compiler.ops.movement import (
+from compiler.operators.movement import (
     BlockParams,
     BroadcastToParams,
     ConcatParams,
@@ -20,7 +20,7 @@ from compiler.ops.movement import (
     TileParams,
     TransposeParams,
 )
-from compiler.ops.resize import ResizeParams
+from compiler.operators.resize import ResizeParams
 
 
 def _reshape_inner(node: Node, tensor: Tensor, shape: Shape) -> Tensor:

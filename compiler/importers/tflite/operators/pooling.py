@@ -7,8 +7,8 @@ from typing import Any
 from compiler.errors import UnsupportedError
 from compiler.importers.tflite.node import Node, reads
 from compiler.importers.tflite.operators.convolution import window_padding
-from compiler.ops.elementwise import UnaryParams
-from compiler.ops.pooling import PoolParams
+from compiler.operators.elementwise import UnaryParams
+from compiler.operators.pooling import PoolParams
 
 
 def _pool_params(node: Node, options: Any) -> PoolParams:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from compiler.errors import UnsupportedError
 from compiler.importers.tflite.node import Node, reads
-from compiler.ops.elementwise import CastParams
-from compiler.ops.movement import ReshapeParams
-from compiler.ops.quantization import QuantizeParams
+from compiler.operators.elementwise import CastParams
+from compiler.operators.movement import ReshapeParams
+from compiler.operators.quantization import QuantizeParams
 
 
 @reads("QUANTIZE")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from compiler.importers.tflite.node import Node, reads
-from compiler.ops.reduction import (
+from compiler.operators.reduction import (
     ArgParams,
     L2NormalizationParams,
     LogSoftmaxParams,

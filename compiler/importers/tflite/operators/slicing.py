@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from compiler.errors import ModelError, UnsupportedError
 from compiler.graph import Shape
 from compiler.importers.tflite.node import Node, reads
-from compiler.ops.movement import ReshapeParams, SliceParams
+from compiler.operators.movement import ReshapeParams, SliceParams
 
 
 @dataclass(frozen=True)

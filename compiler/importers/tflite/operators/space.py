@@ -6,7 +6,7 @@ import math
 
 from compiler.errors import ModelError
 from compiler.importers.tflite.node import Node, reads
-from compiler.ops.movement import PadParams, ReshapeParams, SliceParams, TransposeParams
+from compiler.operators.movement import PadParams, ReshapeParams, SliceParams, TransposeParams
 
 
 def _block(node: Node, what: str) -> tuple[tuple[int, ...], list[tuple[int, int]]]:

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from compiler.check import check_graph
 from compiler.importers import read_model
+from compiler.invariants import check_graph
 from compiler.loading import load_builtins
-from compiler.simulate import Simulator
+from compiler.simulator import Simulator
 from tests.support.tflite_builder import Builder, run_litert
 
 

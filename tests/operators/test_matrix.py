@@ -6,9 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-from tests.ops.litert import Case, Spec, compare
-from tests.ops.test_convolution import accumulator_scale, activation, weight_specs
+from tests.operators.litert import Case, Spec, compare
+from tests.operators.test_convolution import accumulator_scale, activation, weight_specs
 
 #: x's shape and the number of outputs.
 SHAPES = [((1, 8), 4), ((3, 17), 5), ((1, 1), 1), ((2, 3, 5), 7), ((4, 640), 12)]

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-from tests.ops.litert import Case, Spec, compare, random_values
+from tests.operators.litert import Case, Spec, compare, random_values
 
 SAME, VALID = 0, 1
 RELU, RELU_N1_TO_1, RELU6 = 1, 2, 3

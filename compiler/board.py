@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from compiler.errors import UsageError
 from compiler.paths import BOARDS
 from compiler.processor import runs_here
-from compiler.targets import load_target
+from compiler.target import load_target
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from compiler.graph import Graph, Op, Tensor
-from compiler.ops.pooling import PoolParams
-from compiler.simulate import Simulator
-from tests.ops.litert import Case, Spec, compare
-from tests.ops.test_convolution import VALID, Window, activation
+from compiler.operators.pooling import PoolParams
+from compiler.simulator import Simulator
+from tests.operators.litert import Case, Spec, compare
+from tests.operators.test_convolution import VALID, Window, activation
 
 WINDOWS = [
     Window((1, 7, 6, 3), (3, 3), (2, 2)),
