@@ -11,7 +11,7 @@ import pytest
 from compiler.graph import OpView
 from compiler.kernels import Call, Input, Kernel, Output
 from compiler.loading import load_builtins
-from compiler.ops.elementwise import UnaryParams
+from compiler.operators.elementwise import UnaryParams
 from tests.support import kernel_harness
 from tests.support.kernel_harness import MACHINES, Case, check
 from tests.support.shape_grid import one_op, tensor
