@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from tests.operators.litert import Case, Spec, compare, random_values
 
 SAME, VALID = 0, 1

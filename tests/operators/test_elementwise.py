@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from tests.operators.litert import Case, Spec, compare
 
 #: Pairs that broadcast.
