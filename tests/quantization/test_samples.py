@@ -14,6 +14,7 @@ from compiler.loading import load_builtins
 from compiler.options import BuildOptions
 from compiler.passes import CANONICAL, run_passes
 from compiler.quantization import CalibrationWarning, load_samples, quantize_graph
+from compiler.quantization.samples import PICTURE_LIMIT
 from compiler.sample import sample_calibration, sample_model
 from compiler.simulator import Simulator
 
@@ -76,3 +77,13 @@ def test_the_sample_answers_as_in_float(ranges: str) -> None:
         int(before.run(s)[output].argmax()) == int(after.run(s)[output].argmax()) for s in samples
     ]
     assert np.mean(same) >= 0.98
+
+
+def test_of_many_pictures_a_spread_is_taken(tmp_path: Path) -> None:
+    for index in range(PICTURE_LIMIT + 30):
+        Image.new("L", (4, 4), index).save(tmp_path / f"{index:03}.png")
+    samples = load_samples(sample_graph(), tmp_path)
+    greys = [round(float(sample["image"].max()) * 255) for sample in samples]
+    assert len(greys) == PICTURE_LIMIT
+    assert greys[0] == 0 and greys[-1] == PICTURE_LIMIT + 29
+    assert greys == sorted(set(greys))
