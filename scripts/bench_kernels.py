@@ -174,7 +174,8 @@ def main() -> None:
     ]  # fmt: skip
     total_ns = total_macs = 0.0
     for layer, (kernel, nanoseconds) in zip(layers, measure(layers, arguments), strict=True):
-        macs = count_macs(view_of(layer, arguments.dtype, arguments.numerics))
+        view = view_of(layer, arguments.dtype, arguments.numerics)
+        macs = count_macs(view) or view.input(0).elements
         total_ns += nanoseconds * layer.count
         total_macs += macs * layer.count
         share = f" {macs / nanoseconds / arguments.peak:5.0%}" if arguments.peak else ""

@@ -9,7 +9,9 @@ import numpy as np
 
 from compiler.graph import Graph, Op, OpView, Quantization, Tensor
 from compiler.operators.convolution import Conv2dParams, DepthwiseConv2dParams
+from compiler.operators.elementwise import ArithmeticParams
 from compiler.operators.matrix import FullyConnectedParams
+from compiler.operators.pooling import PoolParams
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,8 @@ class Layer:
     count: int = 1
 
     def __str__(self) -> str:
-        kind = {"conv2d": "conv", "depthwise_conv2d": "dw", "fully_connected": "fc"}[self.op]
+        short = {"conv2d": "conv", "depthwise_conv2d": "dw", "fully_connected": "fc"}
+        kind = short.get(self.op, self.op)
         size = f"{self.kernel[0]}x{self.kernel[1]}" + (f"/{self.stride}" if self.stride > 1 else "")
         image = f"{self.image[0]}x{self.image[1]}x{self.channels}"
         return f"{self.model} {kind} {size} {image} -> {self.outputs}"
@@ -42,6 +45,14 @@ def _depthwise(model: str, size: int, c: int, s: int = 1, n: int = 1) -> Layer:
 
 def _dense(model: str, depth: int, outputs: int, n: int = 1) -> Layer:
     return Layer(model, "fully_connected", (1, 1), depth, outputs, count=n)
+
+
+def _add(model: str, size: int, c: int, n: int = 1) -> Layer:
+    return Layer(model, "add", (size, size), c, c, count=n)
+
+
+def _average(model: str, height: int, width: int, c: int) -> Layer:
+    return Layer(model, "average_pool2d", (height, width), c, c, (height, width))
 
 
 def _separable(model: str, rows: list[tuple[int, int, int, int, int]]) -> Iterator[Layer]:
@@ -64,7 +75,7 @@ LAYERS: tuple[Layer, ...] = (
     Layer("kws", "conv2d", (49, 10), 1, 64, (10, 4), 2),
     Layer("kws", "depthwise_conv2d", (25, 5), 64, 64, (3, 3), count=4),
     Layer("kws", "conv2d", (25, 5), 64, 64, count=4),
-    _dense("kws", 64, 12),
+    _average("kws", 25, 5, 64), _dense("kws", 64, 12),
     _conv("ic", 32, 3, 16, 3),
     _conv("ic", 32, 16, 16, 3, n=2),
     _conv("ic", 32, 16, 32, 3, 2),
@@ -73,6 +84,7 @@ LAYERS: tuple[Layer, ...] = (
     _conv("ic", 16, 32, 64, 3, 2),
     _conv("ic", 8, 64, 64, 3),
     _conv("ic", 16, 32, 64, 1, 2),
+    _add("ic", 32, 16), _add("ic", 16, 32), _add("ic", 8, 64), _average("ic", 8, 8, 64),
     _dense("ic", 64, 10),
     _conv("vww", 96, 3, 8, 3, 2),
     *_separable(
@@ -83,7 +95,7 @@ LAYERS: tuple[Layer, ...] = (
             (3, 256, 256, 1, 1),
         ],
     ),
-    _dense("vww", 256, 2),
+    _average("vww", 3, 3, 256), _dense("vww", 256, 2),
     _dense("ad", 640, 128), _dense("ad", 128, 128, 6), _dense("ad", 128, 8),
     _dense("ad", 8, 128), _dense("ad", 128, 640),
     _conv("mnv2", 224, 3, 32, 3, 2),
@@ -96,7 +108,9 @@ LAYERS: tuple[Layer, ...] = (
             (14, 96, 576, 160, 2, 1), (7, 160, 960, 160, 1, 2), (7, 160, 960, 320, 1, 1),
         ],
     ),
-    _conv("mnv2", 7, 320, 1280), _dense("mnv2", 1280, 1000),
+    _add("mnv2", 56, 24), _add("mnv2", 28, 32, 2), _add("mnv2", 14, 64, 3), _add("mnv2", 14, 96, 2),
+    _add("mnv2", 7, 160, 2), _conv("mnv2", 7, 320, 1280), _average("mnv2", 7, 7, 1280),
+    _dense("mnv2", 1280, 1000),
 )  # fmt: skip
 
 
@@ -107,6 +121,28 @@ def _same(size: int, kernel: int, stride: int) -> tuple[int, int]:
 
 def view_of(layer: Layer, dtype: str, numerics: str) -> OpView:
     """The layer as an operator with random weights, in ``dtype`` (int8 or float32)."""
+    plain = _plain_view(layer, dtype, numerics)
+    return plain if plain is not None else _weighted_view(layer, dtype, numerics)
+
+
+def _plain_view(layer: Layer, dtype: str, numerics: str) -> OpView | None:
+    """A sum or an average over the whole image; None for layers with weights."""
+    image = (1, *layer.image, layer.channels)
+    quant = Quantization((0.05,), (-3,)) if dtype == "int8" else None
+    inputs: tuple[str, ...] = ("x",)
+    output = (1, 1, 1, layer.channels)
+    params: object = PoolParams(layer.kernel)
+    if layer.op == "add":
+        inputs, output, params = ("x", "w"), image, ArithmeticParams((0.0, 6.0))
+    elif layer.op != "average_pool2d":
+        return None
+    tensors = [Tensor(n, image, dtype, quant) for n in inputs] + [Tensor("y", output, dtype, quant)]
+    op = Op(layer.op, str(layer), inputs, ("y",), params)
+    graph = Graph("bench", {t.name: t for t in tensors}, (op,), inputs, ("y",), numerics)
+    return graph.view(op)
+
+
+def _weighted_view(layer: Layer, dtype: str, numerics: str) -> OpView:
     random = np.random.default_rng(0)
     height, width = layer.image
     depthwise = layer.op == "depthwise_conv2d"

@@ -1,6 +1,6 @@
 """The kernels of 64-bit ARM with NEON: the shared SIMD bodies with 4 lanes."""
 
-from kiln_targets.simd import convolution, depthwise
+from kiln_targets.simd import convolution, depthwise, elementwise
 from kiln_targets.simd.isa import Isa
 
 NEON = Isa(
@@ -9,3 +9,4 @@ NEON = Isa(
 
 convolution.register(NEON)
 depthwise.register(NEON, depthwise.Int8DepthwiseTaps)
+elementwise.register(NEON)

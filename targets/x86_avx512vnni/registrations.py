@@ -1,6 +1,6 @@
 """The kernels of x86-64 with AVX-512 and VNNI: the shared SIMD bodies with 16 lanes."""
 
-from kiln_targets.simd import convolution, depthwise
+from kiln_targets.simd import convolution, depthwise, elementwise
 from kiln_targets.simd.isa import Isa
 
 AVX512_VNNI = Isa(
@@ -10,3 +10,4 @@ AVX512_VNNI = Isa(
 
 convolution.register(AVX512_VNNI)
 depthwise.register(AVX512_VNNI)
+elementwise.register(AVX512_VNNI)

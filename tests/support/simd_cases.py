@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
 from compiler.kernels import Kernel
+from compiler.ops.elementwise import ArithmeticParams
 from tests.support import shape_grid
 from tests.support.kernel_harness import Case
-
-GRIDS: dict[str, Callable[[Kernel], list[Case]]] = {
-    "conv2d": shape_grid.conv2d_cases,
-    "depthwise_conv2d": shape_grid.depthwise_cases,
-    "fully_connected": shape_grid.fully_connected_cases,
-}
 
 
 def without_minimum(case: Case) -> Case:
@@ -29,9 +26,41 @@ def without_minimum(case: Case) -> Case:
     return replace(case, view=graph.view(case.view.op), inputs=inputs)
 
 
-def weighted_cases(kernel: Kernel) -> list[Case]:
+def sum_cases(kernel: Kernel, kind: str) -> list[Case]:
+    """Two int8 tensors of one shape: every tail, equal and far apart scales, both zero points."""
+    sizes = (1, 2, 3, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 129)
+    scales = itertools.cycle(((0.03, 0.03, 0.05), (0.5, 0.001, 0.4), (0.02, 0.07, 0.03)))
+    cases = []
+    for size, variant in zip(sizes * 2, shape_grid.variants("int8"), strict=False):
+        first, second, last = next(scales)
+        random = np.random.default_rng(variant.index)
+        shape = [1, size]
+        view = shape_grid.one_op(
+            kind, ArithmeticParams(variant.clamp),
+            [
+                shape_grid.tensor("a", shape, "int8", first, variant.zero_points[0]),
+                shape_grid.tensor("b", shape, "int8", second, -variant.index % 128),
+            ],
+            [shape_grid.tensor("y", shape, "int8", last, variant.zero_points[1])],
+            variant.numerics,
+        )  # fmt: skip
+        a, b = (shape_grid.values(random, shape, "int8", variant.extreme) for _ in range(2))
+        cases.append(Case(kernel, view, (a, b)))
+    return shape_grid.fitting(cases)
+
+
+GRIDS: dict[str, Callable[[Kernel], list[Case]]] = {
+    "conv2d": shape_grid.conv2d_cases,
+    "depthwise_conv2d": shape_grid.depthwise_cases,
+    "add": functools.partial(sum_cases, kind="add"),
+    "sub": functools.partial(sum_cases, kind="sub"),
+    "fully_connected": shape_grid.fully_connected_cases,
+}
+
+
+def simd_cases(kernel: Kernel) -> list[Case]:
     """The grids of the kernel's operators; int8 once with and once without weights of -128."""
     cases = [case for op in kernel.ops for case in GRIDS[op](kernel)]
-    if kernel.dtypes == ("int8",):
+    if kernel.dtypes == ("int8",) and "add" not in kernel.ops:
         cases = cases + [without_minimum(case) for case in cases]
     return cases

@@ -124,6 +124,33 @@ KILN_INLINE neon_i32 neon_requantize_fast(neon_i32 accumulator, const float *sca
 
 KILN_INLINE neon_i32 neon_add_i32(neon_i32 a, int32_t b) { return vaddq_s32(a, vdupq_n_s32(b)); }
 
+KILN_INLINE neon_i32 neon_set_i32(int32_t value) { return vdupq_n_s32(value); }
+
+KILN_INLINE neon_i32 neon_shift_left_i32(neon_i32 a, int32_t bits) {
+    return vshlq_s32(a, vdupq_n_s32(bits));
+}
+
+/* a + b or, where `sign` is -1, a - b. */
+KILN_INLINE neon_i32 neon_add_signed_i32(neon_i32 a, neon_i32 b, int32_t sign) {
+    return sign < 0 ? vsubq_s32(a, b) : vaddq_s32(a, b);
+}
+
+KILN_INLINE neon_i32 neon_widen_int8(const int8_t *from) {
+    const int8_t(*four)[4] = (const int8_t(*)[4])(const void *)from;
+    int8x8_t bytes;
+    __asm__("ldr %s0, %1" : "=w"(bytes) : "m"(*four));
+    return vmovl_s16(vget_low_s16(vmovl_s8(bytes)));
+}
+
+KILN_INLINE neon_f32 neon_scaled_f32(neon_i32 a, float scale) {
+    return vmulq_n_f32(vcvtq_f32_s32(a), scale);
+}
+
+/* rint(a + b), ties to even, where that fits 32 bits. */
+KILN_INLINE neon_i32 neon_round_sum_f32(neon_f32 a, neon_f32 b) {
+    return vcvtnq_s32_f32(vaddq_f32(a, b));
+}
+
 /* 16 lanes as int8, saturated and clamped. */
 KILN_INLINE int8x16_t neon_narrow(neon_i32 a, neon_i32 b, neon_i32 c, neon_i32 d, int32_t low,
                                   int32_t high) {

@@ -126,6 +126,30 @@ KILN_INLINE __m128i avx2_clamp_bytes(__m128i bytes, int32_t low, int32_t high) {
     return _mm_min_epi8(bytes, _mm_set1_epi8((char)high));
 }
 
+KILN_INLINE avx2_i32 avx2_set_i32(int32_t value) { return _mm256_set1_epi32(value); }
+
+KILN_INLINE avx2_i32 avx2_shift_left_i32(avx2_i32 a, int32_t bits) {
+    return _mm256_slli_epi32(a, bits);
+}
+
+/* a + b or, where `sign` is -1, a - b. */
+KILN_INLINE avx2_i32 avx2_add_signed_i32(avx2_i32 a, avx2_i32 b, int32_t sign) {
+    return sign < 0 ? _mm256_sub_epi32(a, b) : _mm256_add_epi32(a, b);
+}
+
+KILN_INLINE avx2_i32 avx2_widen_int8(const int8_t *from) {
+    return _mm256_cvtepi8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)from));
+}
+
+KILN_INLINE avx2_f32 avx2_scaled_f32(avx2_i32 a, float scale) {
+    return _mm256_mul_ps(_mm256_cvtepi32_ps(a), _mm256_set1_ps(scale));
+}
+
+/* rint(a + b), ties to even, where that fits 32 bits. */
+KILN_INLINE avx2_i32 avx2_round_sum_f32(avx2_f32 a, avx2_f32 b) {
+    return _mm256_cvtps_epi32(_mm256_add_ps(a, b));
+}
+
 /* 16 lanes as int8, saturated and clamped. */
 KILN_INLINE __m128i avx2_narrow(avx2_i32 first, avx2_i32 second, int32_t low, int32_t high) {
     __m256i words = _mm256_permute4x64_epi64(_mm256_packs_epi32(first, second), 0xD8);

@@ -74,6 +74,30 @@ KILN_INLINE avx512_i32 avx512_add_i32(avx512_i32 a, int32_t b) {
     return _mm512_add_epi32(a, _mm512_set1_epi32(b));
 }
 
+KILN_INLINE avx512_i32 avx512_set_i32(int32_t value) { return _mm512_set1_epi32(value); }
+
+KILN_INLINE avx512_i32 avx512_shift_left_i32(avx512_i32 a, int32_t bits) {
+    return _mm512_slli_epi32(a, (unsigned)bits);
+}
+
+/* a + b or, where `sign` is -1, a - b. */
+KILN_INLINE avx512_i32 avx512_add_signed_i32(avx512_i32 a, avx512_i32 b, int32_t sign) {
+    return sign < 0 ? _mm512_sub_epi32(a, b) : _mm512_add_epi32(a, b);
+}
+
+KILN_INLINE avx512_i32 avx512_widen_int8(const int8_t *from) {
+    return _mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)(const void *)from));
+}
+
+KILN_INLINE avx512_f32 avx512_scaled_f32(avx512_i32 a, float scale) {
+    return _mm512_mul_ps(_mm512_cvtepi32_ps(a), _mm512_set1_ps(scale));
+}
+
+/* rint(a + b), ties to even, where that fits 32 bits. */
+KILN_INLINE avx512_i32 avx512_round_sum_f32(avx512_f32 a, avx512_f32 b) {
+    return _mm512_cvtps_epi32(_mm512_add_ps(a, b));
+}
+
 /* 64 lanes as int8, saturated and clamped; within 128 bits, so four lanes of each vector. */
 KILN_INLINE __m512i avx512_narrow(avx512_i32 a, avx512_i32 b, avx512_i32 c, avx512_i32 d,
                                   int32_t low, int32_t high) {

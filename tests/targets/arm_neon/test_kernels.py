@@ -7,7 +7,7 @@ import pytest
 from compiler.kernels import all_kernels, kernel_named
 from compiler.loading import load_builtins
 from tests.support.kernel_harness import MACHINES, check
-from tests.support.simd_cases import weighted_cases
+from tests.support.simd_cases import simd_cases
 
 load_builtins()
 KERNELS = sorted(k.name for k in all_kernels() if k.target == "arm_neon")
@@ -16,4 +16,4 @@ KERNELS = sorted(k.name for k in all_kernels() if k.target == "arm_neon")
 @pytest.mark.parametrize("name", KERNELS)
 def test_grid(name: str) -> None:
     MACHINES["aarch64"].require()
-    check(weighted_cases(kernel_named(name)), MACHINES["aarch64"])
+    check(simd_cases(kernel_named(name)), MACHINES["aarch64"])

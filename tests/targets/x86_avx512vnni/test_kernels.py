@@ -9,7 +9,7 @@ from compiler.loading import load_builtins
 from compiler.processor import runs_here
 from compiler.target import load_target
 from tests.support.kernel_harness import MACHINES, check
-from tests.support.simd_cases import weighted_cases
+from tests.support.simd_cases import simd_cases
 
 load_builtins()
 pytestmark = pytest.mark.skipif(
@@ -21,10 +21,10 @@ KERNELS = sorted(k.name for k in all_kernels() if k.target == "x86_avx512vnni")
 @pytest.mark.parametrize("name", KERNELS)
 def test_grid(name: str) -> None:
     MACHINES["host-sanitized"].require()
-    check(weighted_cases(kernel_named(name)), MACHINES["host-sanitized"])
+    check(simd_cases(kernel_named(name)), MACHINES["host-sanitized"])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", KERNELS)
 def test_grid_optimized(name: str) -> None:
-    check(weighted_cases(kernel_named(name)), MACHINES["host"].with_flags("-O3"))
+    check(simd_cases(kernel_named(name)), MACHINES["host"].with_flags("-O3"))

@@ -1,0 +1,72 @@
+"""Sums of int8 tensors, for any instruction set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from kiln_targets.simd.isa import Isa
+
+from compiler.graph import OpView
+from compiler.kernel_fields import clamp_fields
+from compiler.kernels import Call, Input, Kernel, Output, kernel
+from compiler.ops.elementwise import add_left_shift, add_multipliers
+
+
+class Int8Sum(Kernel):
+    """add and sub of two tensors of one shape; the output may overwrite either."""
+
+    def fits(self, view: OpView) -> bool:
+        tensors = (view.input(0), view.input(1), view.output())
+        if any(t.dtype != "int8" or t.quant is None or t.quant.per_channel for t in tensors):
+            return False
+        same = view.input(0).shape == view.input(1).shape == view.output().shape
+        return same and not any(t.is_constant for t in tensors) and _in_range(view)
+
+    def call(self, view: OpView) -> Call:
+        a, b, output = view.input(0), view.input(1), view.output()
+        sign = 1 if view.op.kind == "add" else -1
+        first, second, last = add_multipliers(view)
+        return Call(
+            "simd_add_int8_shape",
+            {
+                "count": output.elements,
+                "a_zero_point": a.zero_point,
+                "b_zero_point": b.zero_point,
+                "output_zero_point": output.zero_point,
+                **clamp_fields(view, view.params.clamp),
+                "rounding": int(view.numerics == "fast"),
+                "left_shift": add_left_shift(view),
+                "b_sign": sign,
+                "a_multiplier": first[0],
+                "a_right": -first[1],
+                "b_multiplier": second[0],
+                "b_right": -second[1],
+                "output_multiplier": last[0],
+                "output_right": -last[1],
+                "a_scale": float(np.float32(a.scale / output.scale)),
+                "b_scale": float(np.float32(sign * b.scale / output.scale)),
+            },
+            (Input(0), Input(1), Output(0)),
+        )
+
+    def in_place(self, view: OpView) -> Mapping[int, int | tuple[int, ...]]:
+        return {0: (0, 1)}
+
+    def cost(self, view: OpView) -> float:
+        return float(view.output().elements)
+
+
+def _in_range(view: OpView) -> bool:
+    """Whether every shift is to the right, and every sum within what the vector code takes."""
+    if view.numerics == "fast":
+        scales = (view.input(0).scale + view.input(1).scale) / view.output().scale
+        return 255 * scales < 2**30
+    return all(shift <= 0 for _, shift in add_multipliers(view))
+
+
+def register(isa: Isa) -> None:
+    kernel(
+        ("add", "sub"), target=isa.target, name=f"add_int8__{isa.target}", source="add_int8.h",
+        dtypes=("int8",),
+    )(Int8Sum)  # fmt: skip

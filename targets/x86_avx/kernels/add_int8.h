@@ -1,0 +1,18 @@
+/* The sum of two int8 tensors. */
+#ifndef X86_AVX_ADD_INT8_H
+#define X86_AVX_ADD_INT8_H
+
+#include "x86_avx/kernels/simd.h"
+#include "simd/kernels/add_int8_shape.h"
+#include "simd/kernels/names.h"
+
+#define SIMD(name) avx2_##name
+#define SIMD_KERNEL(name, form) name##__x86_avx##form
+#define SIMD_LANES 8
+#define SUM_VECTORS 2
+#include "simd/kernels/add_int8_body.h"
+#undef SIMD
+#undef SIMD_KERNEL
+#undef SIMD_LANES
+
+#endif

@@ -1,0 +1,18 @@
+/* The sum of two int8 tensors. */
+#ifndef X86_AVX512VNNI_ADD_INT8_H
+#define X86_AVX512VNNI_ADD_INT8_H
+
+#include "x86_avx512vnni/kernels/simd.h"
+#include "simd/kernels/add_int8_shape.h"
+#include "simd/kernels/names.h"
+
+#define SIMD(name) avx512_##name
+#define SIMD_KERNEL(name, form) name##__x86_avx512vnni##form
+#define SIMD_LANES 16
+#define SUM_VECTORS 4
+#include "simd/kernels/add_int8_body.h"
+#undef SIMD
+#undef SIMD_KERNEL
+#undef SIMD_LANES
+
+#endif
