@@ -1,4 +1,4 @@
-"""conv2d and fully_connected over channel-blocked weights, for any instruction set."""
+"""Convolutions and fully connected layers over channel-blocked weights, for any ISA."""
 
 from __future__ import annotations
 
@@ -75,15 +75,25 @@ class Geometry:
         return max(1, min(self.output_hw[0], rows))
 
 
-def geometry_of(view: OpView, step: int) -> Geometry:
-    """Of a conv2d or fully_connected; pixels are joined to one row where they are direct."""
-    weight = view.input(1)
+def weights_of(view: OpView) -> np.ndarray:
+    """(O, kh, kw, C), or (O, K) of a fully connected layer.
+
+    A depthwise convolution of one channel is a convolution with as many outputs.
+    """
+    weight = view.input(1).data
+    assert weight is not None
+    return weight.transpose(3, 1, 2, 0) if view.op.kind == "depthwise_conv2d" else weight
+
+
+def geometry_of(view: OpView, step: int, direct: bool) -> Geometry:
+    """Of any of the three; pixels are joined to one row if ``direct`` and that is possible."""
+    weight = weights_of(view)
     if view.op.kind == "fully_connected":
         depth = weight.shape[1]
         rows = view.input(0).elements // depth
-        if depth % step:
-            return Geometry(rows, (1, 1), depth, (1, 1))
-        return Geometry(1, (1, rows), depth, (1, rows))
+        if direct and depth % step == 0:
+            return Geometry(1, (1, rows), depth, (1, rows))
+        return Geometry(rows, (1, 1), depth, (1, 1))
     params = view.params
     batch, height, width, channels = view.input(0).shape
     _, output_height, output_width, _ = view.output().shape
@@ -92,7 +102,7 @@ def geometry_of(view: OpView, step: int) -> Geometry:
         (weight.shape[1], weight.shape[2]), params.stride, params.dilation,
         (params.padding[0], params.padding[2]),
     )  # fmt: skip
-    if geometry.kernel == geometry.stride == (1, 1) and geometry.direct(step):
+    if direct and geometry.kernel == geometry.stride == (1, 1) and geometry.direct(step):
         pixels = (1, batch * height * width)
         return Geometry(1, pixels, channels, pixels)
     return geometry
@@ -140,18 +150,20 @@ class SimdConvolution(Kernel):
 
     def fits(self, view: OpView) -> bool:
         weight, bias = view.input(1), view.optional(2)
-        groups = view.params.groups if view.op.kind == "conv2d" else 1
+        if not weight.is_constant or not (bias is None or bias.is_constant):
+            return False
+        one_group = view.op.kind == "fully_connected" or (
+            view.input(0).shape[-1] == 1 or getattr(view.params, "groups", 0) == 1
+        )
         types = weight.dtype == view.output().dtype == view.input(0).dtype
-        constant = weight.is_constant and (bias is None or bias.is_constant)
         return (
-            types and constant and groups == 1 and view.output().elements > 0
-            and geometry_of(view, self.step).direct(self.step) == self.direct
+            types and one_group and view.output().elements > 0
+            and (not self.direct or geometry_of(view, self.step, True).direct(self.step))
         )  # fmt: skip
 
     def call(self, view: OpView) -> Call:
-        weight = view.input(1).data
-        assert weight is not None
-        geometry = geometry_of(view, self.step)
+        weight = weights_of(view)
+        geometry = geometry_of(view, self.step, self.direct)
         fields = window_fields(geometry, weight.shape[0], self.element_bytes)
         rows = geometry.staged_rows(geometry.rows_per_block(self.element_bytes))
         elements = rows * geometry.staged_width * geometry.channels + self.step - 1
@@ -184,21 +196,16 @@ class Int8Convolution(SimdConvolution):
     struct = "simd_conv2d_int8_shape"
 
     def fits(self, view: OpView) -> bool:
-        weight = view.input(1)
-        return (
-            super().fits(view) and weight.zero_point == 0
-            and weight.data is not None and requantizes_exactly(view, weight.data)
-        )  # fmt: skip
+        fits = super().fits(view) and view.input(1).zero_point == 0
+        return fits and requantizes_exactly(view, weights_of(view))
 
     def number_fields(self, view: OpView) -> dict[str, Field]:
-        weight = view.input(1).data
-        assert weight is not None
         return {
             "input_zero_point": view.input(0).zero_point,
             "output_zero_point": view.output().zero_point,
             **clamp_fields(view, view.params.clamp),
             **rounding_field(view),
-            "narrow_weights": int(weight.min(initial=0) > -128),
+            "narrow_weights": int(weights_of(view).min(initial=0) > -128),
         }
 
     def constants(self, view: OpView, runs: np.ndarray) -> tuple[Constant, ...]:
@@ -235,14 +242,13 @@ class FloatConvolution(SimdConvolution):
 
 
 def register(isa: Isa) -> None:
-    """conv2d and fully_connected of ``isa.target``, direct and staged."""
+    """The convolutions of ``isa.target``: those that stage their input, and the direct ones."""
     for base, dtype in ((Int8Convolution, "int8"), (FloatConvolution, "float32")):
-        for direct in (True, False):
+        staged_ops = ("conv2d", "fully_connected", "depthwise_conv2d")
+        for direct, ops in ((False, staged_ops), (True, ("conv2d", "fully_connected"))):
             form = "_direct" if direct else ""
-            # A fully connected layer has no padding, and no run that ends within a step of one.
-            dense = ("fully_connected",) if direct or base.step > 1 else ()
             decorate = kernel(
-                ("conv2d", *dense), target=isa.target, source=f"conv2d_{dtype}.h",
-                name=f"conv2d_{dtype}__{isa.target}{form}", dtypes=(dtype,),
+                ops, target=isa.target, name=f"conv2d_{dtype}__{isa.target}{form}",
+                source=f"conv2d_{dtype}.h", dtypes=(dtype,),
             )  # fmt: skip
             decorate(type(base.__name__, (base,), {"isa": isa, "direct": direct}))

@@ -18,6 +18,7 @@ from kiln_targets.simd.packing import (
 from compiler.graph import OpView
 from compiler.kernel_fields import clamp_fields, rounding_field
 from compiler.kernels import Call, Constant, Field, Input, Kernel, Output, Scratch, kernel
+from compiler.registry import count_macs
 
 #: Bytes of the ring of prepared rows: two thirds of a 32 KiB L1 cache.
 RING_BYTES = 20480
@@ -104,6 +105,11 @@ class SimdDepthwise(Kernel):
             types and constant and same_channels and weight.shape[1] <= HIGHEST_KERNEL
             and view.output().elements > 0
         )  # fmt: skip
+
+
+    def cost(self, view: OpView) -> float:
+        per_cycle = self.isa.lanes if view.input(0).dtype == "int8" else self.isa.lanes / 2
+        return count_macs(view) / per_cycle + view.input(0).bytes / 16
 
 
 class Int8Depthwise(SimdDepthwise):
