@@ -7,6 +7,8 @@ NEON = Isa(
     "arm_neon", lanes=4, int8_columns=4, float_columns=4, int8_macs=7, float_macs=3.5, pairs=True
 )
 
-convolution.register(NEON)
-depthwise.register(NEON, depthwise.Int8DepthwiseTaps)
+convolution.register_int8(NEON)
+convolution.register_float32(NEON)
+depthwise.register_int8(NEON, depthwise.Int8DepthwiseTaps)
+depthwise.register_float32(NEON)
 elementwise.register(NEON)

@@ -241,14 +241,21 @@ class FloatConvolution(SimdConvolution):
         return self.isa.float_macs
 
 
-def register(isa: Isa) -> None:
+def register_int8(isa: Isa) -> None:
+    _register(isa, Int8Convolution, "int8")
+
+
+def register_float32(isa: Isa) -> None:
+    _register(isa, FloatConvolution, "float32")
+
+
+def _register(isa: Isa, base: type[SimdConvolution], dtype: str) -> None:
     """The convolutions of ``isa.target``: those that stage their input, and the direct ones."""
-    for base, dtype in ((Int8Convolution, "int8"), (FloatConvolution, "float32")):
-        staged_ops = ("conv2d", "fully_connected", "depthwise_conv2d")
-        for direct, ops in ((False, staged_ops), (True, ("conv2d", "fully_connected"))):
-            form = "_direct" if direct else ""
-            decorate = kernel(
-                ops, target=isa.target, name=f"conv2d_{dtype}__{isa.target}{form}",
-                source=f"conv2d_{dtype}.h", dtypes=(dtype,),
-            )  # fmt: skip
-            decorate(type(base.__name__, (base,), {"isa": isa, "direct": direct}))
+    staged_ops = ("conv2d", "fully_connected", "depthwise_conv2d")
+    for direct, ops in ((False, staged_ops), (True, ("conv2d", "fully_connected"))):
+        form = "_direct" if direct else ""
+        decorate = kernel(
+            ops, target=isa.target, name=f"conv2d_{dtype}__{isa.target}{form}",
+            source=f"conv2d_{dtype}.h", dtypes=(dtype,),
+        )  # fmt: skip
+        decorate(type(base.__name__, (base,), {"isa": isa, "direct": direct}))

@@ -220,10 +220,17 @@ def pack_quads(weight: np.ndarray, channel_of: np.ndarray, block: int) -> np.nda
     return groups.transpose(3, 0, 1, 4, 2).ravel()
 
 
-def register(isa: Isa, int8: type[SimdDepthwise] = Int8DepthwiseQuads) -> None:
-    for base, dtype in ((int8, "int8"), (FloatDepthwise, "float32")):
-        decorate = kernel(
-            "depthwise_conv2d", target=isa.target, source=f"depthwise_{dtype}.h",
-            name=f"depthwise_conv2d_{dtype}__{isa.target}", dtypes=(dtype,),
-        )  # fmt: skip
-        decorate(type(base.__name__, (base,), {"isa": isa}))
+def register_int8(isa: Isa, base: type[SimdDepthwise] = Int8DepthwiseQuads) -> None:
+    _register(isa, base, "int8")
+
+
+def register_float32(isa: Isa) -> None:
+    _register(isa, FloatDepthwise, "float32")
+
+
+def _register(isa: Isa, base: type[SimdDepthwise], dtype: str) -> None:
+    decorate = kernel(
+        "depthwise_conv2d", target=isa.target, source=f"depthwise_{dtype}.h",
+        name=f"depthwise_conv2d_{dtype}__{isa.target}", dtypes=(dtype,),
+    )  # fmt: skip
+    decorate(type(base.__name__, (base,), {"isa": isa}))

@@ -5,6 +5,8 @@ from kiln_targets.simd.isa import Isa
 
 AVX2 = Isa("x86_avx", lanes=8, int8_columns=2, float_columns=2, int8_macs=24, float_macs=14)
 
-convolution.register(AVX2)
-depthwise.register(AVX2)
+convolution.register_int8(AVX2)
+convolution.register_float32(AVX2)
+depthwise.register_int8(AVX2)
+depthwise.register_float32(AVX2)
 elementwise.register(AVX2)

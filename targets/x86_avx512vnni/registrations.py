@@ -8,6 +8,8 @@ AVX512_VNNI = Isa(
     int8_macs=100, float_macs=28,
 )  # fmt: skip
 
-convolution.register(AVX512_VNNI)
-depthwise.register(AVX512_VNNI)
+convolution.register_int8(AVX512_VNNI)
+convolution.register_float32(AVX512_VNNI)
+depthwise.register_int8(AVX512_VNNI)
+depthwise.register_float32(AVX512_VNNI)
 elementwise.register(AVX512_VNNI)
