@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from compiler.kernels import Kernel
-from compiler.ops.elementwise import ArithmeticParams
+from compiler.operators.elementwise import ArithmeticParams
 from tests.support import shape_grid
 from tests.support.kernel_harness import Case
 

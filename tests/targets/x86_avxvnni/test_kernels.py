@@ -7,7 +7,7 @@ import pytest
 from compiler.kernels import all_kernels, kernel_named
 from compiler.loading import load_builtins
 from compiler.processor import runs_here
-from compiler.targets import load_target
+from compiler.target import load_target
 from tests.support.kernel_harness import MACHINES, check
 from tests.support.simd_cases import simd_cases
 
