@@ -1,4 +1,4 @@
-"""Fixed-point functions of TFLite's reference softmax, on int64 arrays of int32 values.
+"""Fixed-point functions of TFLite's reference kernels, on int64 arrays of int32 values.
 
 The definitions are gemmlowp's (fixedpoint/fixedpoint.h): a raw int32 with k integer bits means
 ``raw / 2^(31 - k)``; products are rounded doubling high multiplies.
@@ -69,3 +69,79 @@ def one_over_one_plus(a: Array) -> Array:
         error = (1 << 29) - product
         x = x + saturating_shift_left(doubling_high_multiply(x, error), 2)
     return saturating_shift_left(x, 1)
+
+
+def _rescale(value: Array, exponent: int) -> Array:
+    """value * 2^exponent: saturated to the left, rounded to the right."""
+    if exponent >= 0:
+        return saturating_shift_left(value, exponent)
+    return rounding_shift_right(value, -exponent)
+
+
+def bit_length(value: Array) -> Array:
+    """Bits of each value >= 0; exact below 2^53."""
+    return np.frexp(np.asarray(value, np.float64))[1].astype(np.int64)
+
+
+def reciprocal(value: Array) -> tuple[Array, Array]:
+    """1 / value for int32 values > 0: (mantissa without integer bits, bits to shift right)."""
+    bits = bit_length(value)
+    normalised = (np.asarray(value, np.int64) << (32 - bits)) - (1 << 31)
+    return one_over_one_plus(normalised), bits - 1
+
+
+def inverse_square_root(value: int) -> tuple[int, int]:
+    """1 / sqrt(value) of an int32 as (mantissa, shift), shift > 0 is left; 0 counts as 1."""
+    if value <= 1:
+        return 2**31 - 1, 0
+    right = 11
+    while value >= 1 << 29:
+        value //= 4
+        right += 1
+    pairs = (31 - value.bit_length()) // 2 - 1
+    right -= pairs
+    half = rounding_shift_right(np.int64((value << 2 * pairs) >> 1), 1)  # 3 integer bits, as x
+    x, three_halves = np.int64(1 << 28), np.int64(3 << 27)
+    for _ in range(5):
+        cube = _rescale(doubling_high_multiply(doubling_high_multiply(x, x), x), 6)
+        newton = doubling_high_multiply(three_halves, x) - doubling_high_multiply(half, cube)
+        x = _rescale(newton, 3)
+    mantissa = int(doubling_high_multiply(x, np.int64(1518500250)))  # sqrt(1/2)
+    return (mantissa, -right) if right >= 0 else (mantissa << -right, 0)
+
+
+def log_from_one(value: Array, input_bits: int, output_bits: int) -> Array:
+    """log(value) for value >= 1 with ``input_bits`` integer bits; the result has ``output_bits``.
+
+    log(z) = log(r) + n log(2), r near sqrt(sqrt(1/2)), where a rational function is exact enough.
+    """
+    bits = output_bits + 1
+    log_2, root_root_half, root_half = (np.int64(n) for n in (1488522236, 1805811301, 1518500250))
+    quarter = rounding_shift_right(np.int64(1 << 29), bits)
+    headroom = 32 - bit_length(value)
+    r_a = _rescale(doubling_high_multiply(value << (headroom - 1), root_half), 1)
+    power_a = ((input_bits - headroom) << (31 - bits)) + quarter
+    scaled = doubling_high_multiply(value, root_half)
+    headroom_b = 31 - bit_length(scaled)
+    r_b = np.clip(value << headroom_b, -(2**31), 2**31 - 1)
+    power_b = ((input_bits - headroom_b) << (31 - bits)) - quarter
+    r, power = np.minimum(r_a, r_b), np.maximum(power_a, power_b)
+    fraction = _log_of_root(r, root_root_half, bits)
+    total = doubling_high_multiply(power, log_2) + fraction
+    return _rescale(total, bits - output_bits)
+
+
+def _log_of_root(r: Array, centre: np.int64, bits: int) -> Array:
+    """log(r) plus what the exponent was moved by, for r near ``centre``; ``bits`` integer bits."""
+    alpha_n, alpha_d, alpha_i, alpha_f = (
+        np.int64(n) for n in (117049297, 127690142, 1057819769, 638450708)
+    )
+    p, q = rounding_half_sum(r, int(centre)), 2 * (r - centre)
+    square = doubling_high_multiply(q, q)
+    cubic = doubling_high_multiply(doubling_high_multiply(q, square), alpha_n)
+    numerator = doubling_high_multiply(q, r) + cubic
+    inner = alpha_i + q + doubling_high_multiply(alpha_d, square)
+    denominator = doubling_high_multiply(p, inner) + doubling_high_multiply(alpha_f, q)
+    return doubling_high_multiply(
+        rounding_shift_right(numerator, bits), one_over_one_plus(denominator)
+    )

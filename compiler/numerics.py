@@ -139,11 +139,16 @@ def requantize(
     return np.clip(value + output.zero_point, low, high).astype(output.dtype)
 
 
+def saturate(value: Array, dtype: str | np.dtype) -> Array:
+    """Whole numbers as ``dtype``, those outside as its nearest; what is no number becomes 0."""
+    info = np.iinfo(dtype)
+    return np.asarray(np.clip(np.nan_to_num(value), info.min, info.max)).astype(dtype)
+
+
 def quantize_array(real: Array, scale: float, zero_point: int, dtype: str) -> Array:
     """Integers nearest to ``real`` (ties away from zero), saturated to ``dtype``."""
-    info = np.iinfo(dtype)
     steps = round_half_away(np.asarray(real, np.float32) / np.float32(scale)) + zero_point
-    return np.clip(np.nan_to_num(steps), info.min, info.max).astype(dtype)
+    return saturate(steps, dtype)
 
 
 def dequantize_array(values: Array, tensor: Tensor) -> Array:

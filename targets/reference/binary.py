@@ -10,21 +10,28 @@ from compiler.graph import DTYPE_BYTES, NO_CLAMP, OpView
 from compiler.kernel_fields import clamp_fields
 from compiler.kernels import Call, Field, Input, Kernel, Output, kernel
 from compiler.numerics import quantize_multiplier
-from compiler.operators.elementwise import (
-    ARITHMETIC,
+from compiler.operators.binary import (
+    COMPARE_LEFT_SHIFT,
+    COMPARISONS,
+    DIFFERENCE_LEFT_SHIFT,
+    Multiplier,
     add_left_shift,
     add_multipliers,
+    compare_multipliers,
+    difference_multipliers,
+    prelu_multipliers,
     product_scale,
+    quotient_multiplier,
 )
+from compiler.operators.elementwise import ARITHMETIC
 from compiler.strides import MAX_RANK, broadcast_strides, collapse
 
 QUANTIZED = ("int8", "uint8", "int16")
-COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
 LOGIC = ("logical_and", "logical_or", "logical_xor")
 PLAIN = (
     *ARITHMETIC, "maximum", "minimum", "pow", "squared_difference", "floor_div", "floor_mod",
 )  # fmt: skip
-BY_REALS = ("div", "maximum", "minimum", "squared_difference", "prelu")
+BY_REALS = ("maximum", "minimum", "squared_difference")
 
 
 def broadcast_fields(view: OpView, *names: str) -> dict[str, Field]:
@@ -95,13 +102,11 @@ class Plain(Broadcast):
 
 
 class Compare(Broadcast):
-    """Comparisons whose operands have the same meaning, and logic."""
+    """Comparisons of numbers as they are, and logic."""
 
     def fits(self, view: OpView) -> bool:
         a, b = view.input(0), view.input(1)
-        same = (a.quant is None) == (b.quant is None) and (
-            a.quant is None or (a.scale, a.zero_point) == (b.scale, b.zero_point)
-        )
+        same = a.quant == b.quant and (a.quant is None or compare_multipliers(view) is None)
         return super().fits(view) and same and view.output().dtype == "bool"
 
 
@@ -203,18 +208,60 @@ class ByReals(Quantized):
         return Call("by_reals_shape", real_fields(view), (Input(0), Input(1), Output(0)))
 
 
-class CompareReals(Broadcast):
-    """Comparisons of integers with different scales."""
+def scaled_call(
+    view: OpView,
+    left_shift: int = 0,
+    a: Multiplier = (0, 0),
+    b: Multiplier = (0, 0),
+    output: Multiplier = (0, 0),
+) -> Call:
+    """A kernel on operands that are scaled in fixed point."""
+    fields: dict[str, Field] = {
+        **quantized_fields(view),
+        "left_shift": left_shift,
+        "a_multiplier": a[0],
+        "a_shift": a[1],
+        "b_multiplier": b[0],
+        "b_shift": b[1],
+        "output_multiplier": output[0],
+        "output_shift": output[1],
+    }
+    return Call("scaled_integer_shape", fields, (Input(0), Input(1), Output(0)))
+
+
+class CompareScaled(Broadcast):
+    """Comparisons of quantized integers in fixed point."""
 
     def fits(self, view: OpView) -> bool:
-        quantized = view.input(0).quant is not None and view.input(1).quant is not None
-        return super().fits(view) and quantized and view.output().dtype == "bool"
-
-    def cost(self, view: OpView) -> float:
-        return 8 * super().cost(view)
+        scaled = compare_multipliers(view) is not None
+        return super().fits(view) and scaled and view.output().dtype == "bool"
 
     def call(self, view: OpView) -> Call:
-        return Call("by_reals_shape", real_fields(view), (Input(0), Input(1), Output(0)))
+        multipliers = compare_multipliers(view)
+        assert multipliers is not None
+        return scaled_call(view, COMPARE_LEFT_SHIFT, *multipliers)
+
+
+class SquaredDifference(Quantized):
+    """Of 8-bit integers."""
+
+    def call(self, view: OpView) -> Call:
+        return scaled_call(view, DIFFERENCE_LEFT_SHIFT, *difference_multipliers(view))
+
+
+class Prelu(Quantized):
+    """The slope's product is rescaled at once."""
+
+    def call(self, view: OpView) -> Call:
+        kept, multiplied = prelu_multipliers(view)
+        return scaled_call(view, a=kept, output=multiplied)
+
+
+class Divide(Quantized):
+    """By a reciprocal in fixed point."""
+
+    def call(self, view: OpView) -> Call:
+        return scaled_call(view, output=quotient_multiplier(view))
 
 
 class Select(Broadcast):
@@ -259,9 +306,17 @@ for _dtype in QUANTIZED:
     for _op in ("maximum", "minimum"):
         _register(Raw, (_op,), _dtype, f"{_op}_raw", "binary_quantized.h")
     for _op in BY_REALS:
-        _register(ByReals, (_op,), _dtype, _op, "binary_quantized.h")
+        if (_op, _dtype) not in (("squared_difference", "int8"), ("squared_difference", "uint8")):
+            _register(ByReals, (_op,), _dtype, _op, "binary_quantized.h")
+    for _cls, _op in ((Prelu, "prelu"), (Divide, "div")):
+        _register(_cls, (_op,), _dtype, _op, "binary_quantized.h")
     for _op in COMPARISONS:
-        _register(CompareReals, (_op,), _dtype, f"{_op}_real", "binary_quantized.h")
+        _register(CompareScaled, (_op,), _dtype, f"{_op}_scaled", "binary_quantized.h")
+for _dtype in ("int8", "uint8"):
+    _register(
+        SquaredDifference, ("squared_difference",), _dtype, "squared_difference_fixed",
+        "binary_quantized.h",
+    )  # fmt: skip
 for _size in (1, 2, 4, 8):
     kernel(
         "select", target="reference", name=f"select_bytes{_size}__reference", source="select.h",

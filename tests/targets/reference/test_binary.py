@@ -108,8 +108,9 @@ def test_quantized(dtype: str) -> None:
         ("add", "add", False), ("sub", "add", False), ("add", "add", True), ("mul", "mul", False),
         ("maximum", "maximum", False), ("minimum", "minimum", False), ("div", "div", False),
         ("maximum", "maximum_raw", True), ("minimum", "minimum_raw", True),
-        ("squared_difference", "squared_difference", False), ("prelu", "prelu", False),
-        *((kind, f"{kind}_real", False) for kind in COMPARISONS),
+        ("prelu", "prelu", False),
+        ("squared_difference", f"squared_difference{'' if dtype == 'int16' else '_fixed'}", False),
+        *((kind, f"{kind}_scaled", False) for kind in COMPARISONS),
     ]  # fmt: skip
     cases = [
         quantized_case(kind, stem, dtype, index, same)
