@@ -18,7 +18,7 @@ from compiler.numerics import (
     requantize,
     rounding_shift_right,
 )
-from compiler.ops.elementwise import BINARY
+from compiler.operators.elementwise import BINARY
 from compiler.registry import reference
 
 Array = np.ndarray

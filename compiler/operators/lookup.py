@@ -49,7 +49,7 @@ def interpolation_table(
     least, most = (real(output.scale) * real(n - output.zero_point) for n in (-32768, 32767))
     step = (high - low) / real(STEPS)
     inverse = real(65536) / (most - least)
-    index = np.arange(STEPS).astype(real)
+    index: Array = np.arange(STEPS).astype(real)
 
     def values(position: Array) -> Array:
         return function(np.asarray(position, np.float64)).astype(real)
@@ -57,11 +57,11 @@ def interpolation_table(
     at = values(low + index * step)
     midway = values(low + index * step + step / real(2))
     after = values(low + (index + real(1)) * step)
-    sample = round_half_away(at * inverse).astype(real)
-    between = round_half_away((after * inverse + sample) / real(2)).astype(real)
+    sample: Array = round_half_away(at * inverse).astype(real)
+    between: Array = round_half_away((after * inverse + sample) / real(2)).astype(real)
     error = between - round_half_away(midway * inverse).astype(real)
     entries = sample - round_half_away(error / real(2)).astype(real)
-    last = round_half_away(values(np.array([high])) * inverse).astype(real)
+    last: Array = round_half_away(values(np.array([high])) * inverse).astype(real)
     return np.clip(np.concatenate([entries, last]), -32768, 32767).astype(np.int64)
 
 

@@ -17,9 +17,9 @@ from compiler.numerics import (
     rounding_shift_right,
     saturate,
 )
-from compiler.ops.elementwise import UNARY
-from compiler.ops.lookup import Function, apply_function
-from compiler.ops.sigmoid import logistic_16, tanh_16
+from compiler.operators.elementwise import UNARY
+from compiler.operators.lookup import Function, apply_function
+from compiler.operators.sigmoid import logistic_16, tanh_16
 from compiler.registry import reference
 
 Array = np.ndarray
