@@ -10,7 +10,7 @@ from kiln_targets.simd.isa import Isa
 from compiler.graph import OpView
 from compiler.kernel_fields import clamp_fields
 from compiler.kernels import Call, Input, Kernel, Output, kernel
-from compiler.operators.elementwise import add_left_shift, add_multipliers
+from compiler.operators.binary import add_left_shift, add_multipliers
 
 
 class Int8Sum(Kernel):
