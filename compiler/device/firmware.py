@@ -215,9 +215,17 @@ def _config_file(
         defines["KILN_BARE_METAL"] = 1  # cross compilers for Linux say __unix__ all the same
     defines |= board.chip.defines
     defines |= board.defines
-    flags = ["-g", "-Wall", "-Wextra", "-ffp-contract=off", "-fno-asynchronous-unwind-tables"]
+    # Clang's assembler writes the folder it works in into debug information, mapped or not.
+    flags = [
+        "$<$<COMPILE_LANGUAGE:C>:-g>",
+        "-Wall",
+        "-Wextra",
+        "-ffp-contract=off",
+        "-fno-asynchronous-unwind-tables",
+    ]
     flags += ["-fno-math-errno", "-fno-trapping-math", "-ffunction-sections", "-fdata-sections"]
-    flags += [f"-ffile-prefix-map={out}=/model", f"-ffile-prefix-map={ROOT}=/kiln"]
+    places = {out: "/model"} | {p: f"/kiln/{p.name}" for p in (RUNTIME, TARGETS, BOARDS)}
+    flags += [f"-ffile-prefix-map={place}={name}" for place, name in places.items()]
     isa_flags = toolchain.known(program.cflags)
     lists: dict[str, Sequence[object]] = {
         "KILN_SOURCES": [path.resolve() for path in program.sources],
