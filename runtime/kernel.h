@@ -40,12 +40,11 @@ KILN_INLINE float kiln_clamp_float(float value, float low, float high) {
     return value < low ? low : value > high ? high : value;
 }
 
-/* round(a * b / 2^31), ties away from zero, saturated (gemmlowp's definition). */
+/* floor(a * b / 2^31 + 1/2), saturated. gemmlowp writes it as a division that truncates, with a
+ * nudge by the sign of the product; the integers are the same. */
 KILN_INLINE int32_t kiln_doubling_high_multiply(int32_t a, int32_t b) {
     if (a == INT32_MIN && b == INT32_MIN) return INT32_MAX;
-    int64_t product = (int64_t)a * b;
-    int64_t nudge = product >= 0 ? (int64_t)1 << 30 : 1 - ((int64_t)1 << 30);
-    return (int32_t)((product + nudge) / ((int64_t)1 << 31));
+    return (int32_t)(((int64_t)a * b + ((int64_t)1 << 30)) >> 31);
 }
 
 /* value / 2^exponent, ties away from zero; exponent 0..31. */
@@ -61,7 +60,9 @@ KILN_INLINE int32_t kiln_multiply_quantized(int32_t value, int32_t multiplier, i
     int32_t left = shift > 0 ? shift : 0;
     int32_t right = shift > 0 ? 0 : -shift;
     int32_t shifted = (int32_t)((uint32_t)value << left);
-    return kiln_rounding_shift_right(kiln_doubling_high_multiply(shifted, multiplier), right);
+    /* kiln_doubling_high_multiply, which a multiplier cannot saturate: it is not negative. */
+    int32_t high = (int32_t)(((int64_t)shifted * multiplier + ((int64_t)1 << 30)) >> 31);
+    return kiln_rounding_shift_right(high, right);
 }
 
 /* value * multiplier / 2^31 * 2^shift rounded once, half up, as TFLite's fully connected does. */

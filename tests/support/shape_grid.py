@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -220,6 +220,17 @@ def weighted_case(
         kind, params, [*tensors, bias if has_bias else None], [output], variant.numerics
     )
     return Case(kernel, view, (x, w, bias.data if has_bias else None))
+
+
+def with_weights_as_inputs(cases: Iterable[Case]) -> list[Case]:
+    """The same cases with weights and bias in the arena, known only when the model runs."""
+    changed = []
+    for case in cases:
+        graph = case.view.graph
+        tensors = {name: replace(t, data=None) for name, t in graph.tensors.items()}
+        view = graph.replace(tensors=tensors, inputs=tuple(filter(None, case.view.op.inputs)))
+        changed.append(replace(case, view=view.view(case.view.op)))
+    return fitting(changed)
 
 
 def fitting(cases: Iterable[Case]) -> list[Case]:

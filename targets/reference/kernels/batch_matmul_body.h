@@ -8,6 +8,13 @@ KILN_KERNEL void KILN_NAME(batch_matmul)(const KILN_SHAPE(batch_matmul) * s, con
         const KILN_INPUT *left = a + kiln_row_offset(s->rank, s->a_stride, index);
         const KILN_INPUT *right = b + kiln_row_offset(s->rank, s->b_stride, index);
         for (int32_t row = 0; row < s->rows; row++, left += s->a_row) {
+            if (s->a_depth == 1 && s->b_depth == 1) {
+                for (int32_t o = 0; o < s->columns; o++) {
+                    const KILN_SUM sum = KILN_DOT_INPUTS(left, right + o * s->b_column, s->depth);
+                    *output++ = (KILN_OUTPUT)KILN_FINISH(sum, 0);
+                }
+                continue;
+            }
             for (int32_t o = 0, count; o < s->columns; o += count) {
                 count = s->columns - o < KILN_TILE ? s->columns - o : KILN_TILE;
                 KILN_SUM sum[KILN_TILE] = {0};

@@ -35,4 +35,11 @@ KILN_INLINE float kiln_dot_float32(const float *input, const float *weights, int
 #define KILN_SUM int64_t
 #include "reference/kernels/products_body.h"
 
+/* Both operands are activations. */
+#define KILN_DOT kiln_dot_int16_int16
+#define KILN_INPUT int16_t
+#define KILN_WEIGHT int16_t
+#define KILN_SUM int64_t
+#include "reference/kernels/products_body.h"
+
 #endif

@@ -1,12 +1,13 @@
 /* One transposed convolution; the types come from types/<dtype>.h. Input (iy, ix) reaches output
  * (iy * stride - pad + ky * dilation, ...), so an output asks which inputs reach it. */
 
-KILN_INLINE KILN_SUM KILN_NAME(transpose_conv2d_gather)(const KILN_SHAPE(transpose_conv2d) * s,
-                                                        const KILN_INPUT *image,
-                                                        const KILN_WEIGHT *weights, int32_t y,
-                                                        int32_t x) {
+/* Adds to `count` sums what the inputs that reach output (y, x) give; weights of the first sum. */
+KILN_INLINE void KILN_NAME(transpose_conv2d_gather)(const KILN_SHAPE(transpose_conv2d) * s,
+                                                    const KILN_INPUT *image,
+                                                    const KILN_WEIGHT *weights, int32_t y,
+                                                    int32_t x, KILN_SUM *sum, int32_t count) {
     const int32_t depth = s->input_channels;
-    KILN_SUM sum = 0;
+    const int32_t window = s->kernel_height * s->kernel_width * depth;
     for (int32_t ky = 0; ky < s->kernel_height; ky++) {
         const int32_t from_y = y + s->pad_top - ky * s->dilation_y;
         const int32_t iy = from_y / s->stride_y;
@@ -17,11 +18,12 @@ KILN_INLINE KILN_SUM KILN_NAME(transpose_conv2d_gather)(const KILN_SHAPE(transpo
             const int32_t ix = from_x / s->stride_x;
             if (from_x < 0 || from_x % s->stride_x != 0 || ix >= s->input_width)
                 continue;
-            sum += KILN_DOT(image + (iy * s->input_width + ix) * depth,
-                            weights + (ky * s->kernel_width + kx) * depth, depth);
+            const KILN_INPUT *pixel = image + (iy * s->input_width + ix) * depth;
+            const KILN_WEIGHT *tap = weights + (ky * s->kernel_width + kx) * depth;
+            for (int32_t j = 0; j < count; j++)
+                sum[j] += KILN_DOT(pixel, tap + j * window, depth);
         }
     }
-    return sum;
 }
 
 KILN_KERNEL void KILN_NAME(transpose_conv2d)(const KILN_SHAPE(transpose_conv2d) * s,
@@ -32,10 +34,16 @@ KILN_KERNEL void KILN_NAME(transpose_conv2d)(const KILN_SHAPE(transpose_conv2d) 
     for (int32_t n = 0; n < s->batch; n++) {
         for (int32_t y = 0; y < s->output_height; y++) {
             for (int32_t x = 0; x < s->output_width; x++) {
-                for (int32_t o = 0; o < s->output_channels; o++) {
-                    const KILN_SUM sum = bias[o] + KILN_NAME(transpose_conv2d_gather)(
-                                                       s, input, weights + o * window, y, x);
-                    *output++ = (KILN_OUTPUT)KILN_FINISH(sum, o);
+                for (int32_t o = 0, count; o < s->output_channels; o += count) {
+                    const int32_t rest = s->output_channels - o;
+                    count = rest < KILN_TILE ? rest : KILN_TILE;
+                    KILN_SUM sum[KILN_TILE];
+                    for (int32_t j = 0; j < count; j++)
+                        sum[j] = bias[o + j];
+                    KILN_NAME(transpose_conv2d_gather)
+                    (s, input, weights + o * window, y, x, sum, count);
+                    for (int32_t j = 0; j < count; j++)
+                        *output++ = (KILN_OUTPUT)KILN_FINISH(sum[j], o + j);
                 }
             }
         }

@@ -86,6 +86,7 @@ def cast_input(dtype: str, output: str) -> np.ndarray:
     return np.linspace(-limits if output != "uint8" else 0, limits, 57).astype(dtype)
 
 
+@pytest.mark.filterwarnings("ignore:overflow encountered in cast")
 @pytest.mark.parametrize("source", CASTS)
 def test_cast(source: str) -> None:
     cases = []

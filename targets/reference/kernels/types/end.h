@@ -9,5 +9,6 @@
 #undef KILN_CONSTANTS
 #undef KILN_PRODUCT
 #undef KILN_DOT
+#undef KILN_DOT_INPUTS
 #undef KILN_OUTSIDE
 #undef KILN_FINISH

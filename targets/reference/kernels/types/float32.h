@@ -9,5 +9,6 @@
 #define KILN_CONSTANTS
 #define KILN_PRODUCT(x, w) ((x) * (w))
 #define KILN_DOT(x, w, count) kiln_dot_float32(x, w, count)
+#define KILN_DOT_INPUTS(a, b, count) kiln_dot_float32(a, b, count)
 #define KILN_OUTSIDE(w, count) 0.0f
 #define KILN_FINISH(sum, o) kiln_clamp_float(sum, s->clamp_low, s->clamp_high)

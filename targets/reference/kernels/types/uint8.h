@@ -9,6 +9,8 @@
 #define KILN_CONSTANTS , const void *constants
 #define KILN_PRODUCT(x, w) (((x)-s->input_zero_point) * ((w)-s->weight_zero_point))
 #define KILN_DOT(x, w, count) kiln_dot_uint8(x, s->input_zero_point, w, s->weight_zero_point, count)
+#define KILN_DOT_INPUTS(a, b, count)                                                               \
+    kiln_dot_uint8(a, s->input_zero_point, b, s->weight_zero_point, count)
 #define KILN_OUTSIDE(w, count)                                                                     \
     kiln_dot_uint8_constant(s->outside_value, w, s->weight_zero_point, count)
 #define KILN_FINISH(sum, o)                                                                        \
