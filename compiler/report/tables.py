@@ -92,7 +92,7 @@ def profile_table(profile: Row) -> RenderableType:
     unit = profile["unit"]
     table = new_table(
         ("#", "right"), ("name", "name"), ("kernel", "whole"), (_short_unit(unit), "right"),
-        ("share", "right"), ("", "whole"), ("MACs each", "right"),
+        ("share", "right"), ("", "whole"), (f"MAC/{_short_unit(unit)[:2]}", "right"),
     )  # fmt: skip
     whole = sum(step["median"] for step in profile["steps"]) or 1
     longest = max((step["median"] for step in profile["steps"]), default=0) or 1
@@ -101,7 +101,7 @@ def profile_table(profile: Row) -> RenderableType:
         add_row(
             table, str(step["index"]), name_text(step.get("name", ""), 16),
             step["kernel"], grouped(median),
-            percent(median / whole), bar(median / longest, 6), _rate(step["macs"], median),
+            percent(median / whole), bar(median / longest, 5), _rate(step["macs"], median),
         )  # fmt: skip
     total = profile["total"]
     spread = f"{grouped(total['min'])} to {grouped(total['max'])}"
