@@ -9,7 +9,13 @@ from itertools import accumulate
 import numpy as np
 
 from compiler.graph import DTYPE_BYTES, OpView, Shape, Tensor
-from compiler.numerics import multiply_quantized, quantize_array, quantize_multiplier
+from compiler.numerics import (
+    multiply_quantized,
+    quantize_array,
+    quantize_multiplier,
+    round_half_away,
+    saturate,
+)
 from compiler.registry import Embedding, classify, embeddings, params, reference, shape
 
 Array = np.ndarray
@@ -230,20 +236,28 @@ def _concat_shape(view: OpView) -> list[tuple[Shape, str]]:
 def _concat(view: OpView, *arrays: Array) -> Array:
     output = view.output()
     pieces = [
-        _rescaled(array, tensor, output)
+        rescaled(array, tensor, output)
         for array, tensor in zip(arrays, view.inputs, strict=True)
         if tensor is not None
     ]
     return np.concatenate(pieces, axis=view.params.axis)
 
 
-def _rescaled(values: Array, source: Tensor, output: Tensor) -> Array:
+def rescaled(values: Array, source: Tensor, output: Tensor) -> Array:
+    """Integers of ``source`` as those of ``output``.
+
+    uint8: in float32, as TFLite's concatenation does; it has no other type with two scales.
+    """
     if source.quant == output.quant:
         return values
-    mantissa, shift = quantize_multiplier(source.scale / output.scale)
-    value = multiply_quantized(values.astype(np.int64) - source.zero_point, mantissa, shift)
-    info = np.iinfo(output.dtype)
-    return np.clip(value + output.zero_point, info.min, info.max).astype(output.dtype)
+    if values.dtype == np.uint8:
+        scale = np.float32(source.scale) * (np.float32(1) / np.float32(output.scale))
+        offset = np.float32(-source.zero_point) * scale
+        real = values.astype(np.float32) * scale + offset
+        return saturate(round_half_away(real) + output.zero_point, output.dtype)
+    multiplier = quantize_multiplier(source.scale / output.scale)
+    value = multiply_quantized(values.astype(np.int64) - source.zero_point, *multiplier)
+    return saturate(value + output.zero_point, output.dtype)
 
 
 @shape.of("split")

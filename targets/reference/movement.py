@@ -7,10 +7,10 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from compiler.graph import DTYPE_BYTES, OpView, Shape
+from compiler.graph import DTYPE_BYTES, OpView, Shape, Tensor
 from compiler.kernels import Call, Constant, Input, Kernel, Output, kernel
 from compiler.numerics import quantize_multiplier
-from compiler.operators.movement import BlockParams, pad_value
+from compiler.operators.movement import BlockParams, pad_value, rescaled
 from compiler.strides import MAX_RANK, broadcast_strides, collapse, row_major
 
 SOURCE = "movement.h"
@@ -131,8 +131,6 @@ class Pad(Kernel):
         )
 
 
-
-
 for _size, _dtypes in BY_SIZE.items():
     kernel(
         ("reshape", "transpose", "slice", "tile", "broadcast_to", "depth_to_space",
@@ -183,33 +181,49 @@ class ConcatRequantize(Kernel):
     def cost(self, view: OpView) -> float:
         return 8.0 * view.output().elements
 
-    def call(self, view: OpView) -> Call:
-        output, axis = view.output(), view.params.axis
+    def constants(self, view: OpView) -> tuple[Constant, ...]:
+        """int32 (parts, 4): elements per row, zero point, multiplier, shift."""
         table = []
         for index in _range(view.inputs):
             part = view.input(index)
-            multiplier, shift = quantize_multiplier(part.scale / output.scale)
-            table.append((math.prod(part.shape[axis:]), part.zero_point, multiplier, shift))
+            multiplier = quantize_multiplier(part.scale / view.output().scale)
+            table.append((_row_elements(view, part), part.zero_point, *multiplier))
+        return (Constant(np.array(table, np.int32), "table"),)
+
+    def call(self, view: OpView) -> Call:
+        output = view.output()
         return Call(
             "concat_requantize_shape",
             {
-                "rows": math.prod(output.shape[:axis]),
-                "count": len(table),
+                "rows": math.prod(output.shape[: view.params.axis]),
+                "count": len(view.inputs),
                 "output_zero_point": output.zero_point,
             },
-            (
-                Constant(np.array(table, np.int32), "table"),
-                *(Input(i) for i in _range(view.inputs)),
-                Output(0),
-            ),
+            (*self.constants(view), *(Input(i) for i in _range(view.inputs)), Output(0)),
         )
+
+
+def _row_elements(view: OpView, part: Tensor) -> int:
+    return math.prod(part.shape[view.params.axis :])
+
+
+class ConcatLookup(ConcatRequantize):
+    """8 bits: a table of 256 bytes per input."""
+
+    def constants(self, view: OpView) -> tuple[Constant, ...]:
+        """int32 (parts,): elements per row; bytes (parts, 256)."""
+        parts = [view.input(index) for index in _range(view.inputs)]
+        counts = np.array([_row_elements(view, part) for part in parts], np.int32)
+        codes = np.arange(256, dtype=np.uint8).view(view.output().dtype)
+        tables = np.stack([rescaled(codes, part, view.output()) for part in parts])
+        return Constant(counts, "table"), Constant(tables, "table")
 
 
 for _dtype in ("int8", "uint8", "int16"):
     kernel(
         "concat", target="reference", name=f"concat_{_dtype}__reference", source=SOURCE,
         dtypes=(_dtype,),
-    )(ConcatRequantize)  # fmt: skip
+    )(ConcatRequantize if _dtype == "int16" else ConcatLookup)  # fmt: skip
 
 
 @kernel(

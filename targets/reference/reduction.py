@@ -56,8 +56,8 @@ class Reduce(Kernel):
         return Call("reduce_shape", reduce_fields(view), (Input(0), Output(0)))
 
 
-class MeanInteger(Reduce):
-    """Integers to the mean in another scale."""
+class SumInteger(Reduce):
+    """Integers to their sum or mean in another scale."""
 
     def fits(self, view: OpView) -> bool:
         source, output = view.input(0), view.output()
@@ -69,7 +69,8 @@ class MeanInteger(Reduce):
 
     def call(self, view: OpView) -> Call:
         source, output, count = view.input(0), view.output(), reduced_count(view)
-        multiplier, shift = mean_multiplier(source.scale / output.scale, count)
+        divisor = count if view.op.kind == "mean" else 1
+        multiplier, shift = mean_multiplier(source.scale / output.scale, divisor)
         low, high = clamp_limits(output, NO_CLAMP)
         return Call(
             "mean_integer_shape",
@@ -99,14 +100,14 @@ for _dtype in ("float32", "int32", "int64", *QUANTIZED):
             dtypes=(_dtype,),
         )(Reduce)  # fmt: skip
 for _op in ("reduce_any", "reduce_all"):
-    kernel(
-        _op, target="reference", name=f"{_op}_bool__reference", source=SOURCE, dtypes=("bool",)
-    )(Reduce)
+    kernel(_op, target="reference", name=f"{_op}_bool__reference", source=SOURCE, dtypes=("bool",))(
+        Reduce
+    )
 for _dtype in QUANTIZED:
     kernel(
-        "mean", target="reference", name=f"mean_{_dtype}__reference", source=SOURCE,
+        ("mean", "sum"), target="reference", name=f"mean_{_dtype}__reference", source=SOURCE,
         dtypes=(_dtype,),
-    )(MeanInteger)  # fmt: skip
+    )(SumInteger)  # fmt: skip
 
 
 class Arg(Kernel):

@@ -19,7 +19,7 @@ from compiler.importers.tflite.builder import GraphBuilder
 from compiler.importers.tflite.dilation import fold_space_to_batch
 from compiler.importers.tflite.model_file import ABSENT, FileOperator, FileSubgraph, parse
 from compiler.importers.tflite.node import Node, lowering_of
-from compiler.importers.tflite.unsigned import READ_UNSIGNED, make_signed
+from compiler.importers.tflite.unsigned import make_signed, reads_unsigned
 from compiler.loading import load_builtins
 from compiler.operators.quantization import QuantizeParams
 
@@ -141,7 +141,7 @@ class _Reading:
         )
 
     def _lower(self, operator: FileOperator, position: int) -> None:
-        signed = operator.kind not in READ_UNSIGNED
+        signed = not reads_unsigned(operator, self._subgraph)
         outputs = tuple(self._declared(index, signed=signed) for index in operator.outputs)
         name = outputs[0].name if outputs else f"node {position}"
         try:

@@ -11,12 +11,14 @@ from dataclasses import replace
 import numpy as np
 
 from compiler.graph import Quantization
-from compiler.importers.tflite.model_file import FileSubgraph, FileTensor
+from compiler.importers.tflite.model_file import FileOperator, FileSubgraph, FileTensor
 
 OFFSET = 128
 
-#: Operators that read the numbers themselves, or round halves by their sign.
-READ_UNSIGNED = ("CAST", "BITCAST", "ONE_HOT", "AVERAGE_POOL_2D", "RESIZE_BILINEAR")
+#: Operators that read the numbers themselves, or round uint8 in a way of its own.
+_READ_UNSIGNED = (
+    "CAST", "BITCAST", "ONE_HOT", "AVERAGE_POOL_2D", "RESIZE_BILINEAR", "L2_NORMALIZATION",
+)  # fmt: skip
 
 #: (operator, index of x, index of the weights)
 _PRODUCTS = (
@@ -30,6 +32,14 @@ def make_signed(subgraph: FileSubgraph) -> FileSubgraph:
     """The subgraph with every quantized uint8 tensor as int8."""
     subgraph = _with_float_products(subgraph)
     return replace(subgraph, tensors=tuple(_signed(tensor) for tensor in subgraph.tensors))
+
+
+def reads_unsigned(operator: FileOperator, subgraph: FileSubgraph) -> bool:
+    """Whether the operator's uint8 tensors stay what they are."""
+    if operator.kind == "CONCATENATION":
+        quants = [subgraph.tensors[i].quant for i in (*operator.inputs, *operator.outputs)]
+        return any(quant != quants[0] for quant in quants)
+    return operator.kind in _READ_UNSIGNED
 
 
 def _is_unsigned(tensor: FileTensor) -> bool:

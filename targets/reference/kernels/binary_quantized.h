@@ -86,8 +86,8 @@ KILN_INLINE int32_t kiln_scaled_b(const struct scaled_integer_shape *s, int32_t 
 KILN_INLINE int32_t kiln_squared_difference(const struct scaled_integer_shape *s, int32_t a,
                                             int32_t b) {
     const int32_t difference = kiln_scaled_a(s, a) - kiln_scaled_b(s, b);
-    return kiln_store_integer(s, kiln_multiply_quantized(difference * difference,
-                                                         s->output_multiplier, s->output_shift));
+    return kiln_store_integer(
+        s, kiln_multiply_quantized(difference * difference, s->output_multiplier, s->output_shift));
 }
 
 /* a's multiplier is for x as it is, the output's for x times the slope b. */
@@ -100,8 +100,8 @@ KILN_INLINE int32_t kiln_prelu_integers(const struct scaled_integer_shape *s, in
 
 KILN_INLINE int32_t kiln_divide_integers(const struct scaled_integer_shape *s, int32_t a,
                                          int32_t b) {
-    return kiln_store_integer(
-        s, kiln_divide_quantized(a, b, s->output_multiplier, s->output_shift));
+    return kiln_store_integer(s,
+                              kiln_divide_quantized(a, b, s->output_multiplier, s->output_shift));
 }
 
 #define KILN_REAL_A(a) kiln_real(a, s->a_zero_point, s->a_scale)

@@ -93,34 +93,47 @@ KILN_INLINE void kiln_split(const struct parts_shape *s, void *const *b) {
     }
 }
 
-/* Rescales each part; table: per part, elements per row, zero point, multiplier, shift. */
 struct concat_requantize_shape {
     int32_t rows, count;
     int32_t output_zero_point;
 };
 
-#define KILN_CONCAT kiln_concat_int8
-#define KILN_TYPE int8_t
-#define KILN_LEAST INT8_MIN
-#define KILN_MOST INT8_MAX
-#include "reference/kernels/concat_requantize_body.h"
+/* 16-bit parts, each rescaled. b: per part int32 elements per row, zero point, multiplier, shift;
+ * the parts; the whole. */
+KILN_INLINE void kiln_concat_int16(const struct concat_requantize_shape *s, void *const *b) {
+    int16_t *output = (int16_t *)b[1 + s->count];
+    for (int32_t row = 0; row < s->rows; row++) {
+        const int32_t *entry = (const int32_t *)b[0];
+        for (int32_t part = 0; part < s->count; part++, entry += 4) {
+            const int16_t *source = (const int16_t *)b[1 + part] + row * entry[0];
+            for (int32_t i = 0; i < entry[0]; i++) {
+                const int32_t value =
+                    kiln_multiply_quantized(source[i] - entry[1], entry[2], entry[3]);
+                *output++ = (int16_t)kiln_clamp(value + s->output_zero_point, INT16_MIN, INT16_MAX);
+            }
+        }
+    }
+}
 
-#define KILN_CONCAT kiln_concat_uint8
-#define KILN_TYPE uint8_t
-#define KILN_LEAST 0
-#define KILN_MOST UINT8_MAX
-#include "reference/kernels/concat_requantize_body.h"
-
-#define KILN_CONCAT kiln_concat_int16
-#define KILN_TYPE int16_t
-#define KILN_LEAST INT16_MIN
-#define KILN_MOST INT16_MAX
-#include "reference/kernels/concat_requantize_body.h"
+/* 8-bit parts, each looked up in a table of its own. b: int32 elements per row; the tables; the
+ * parts; the whole. */
+KILN_INLINE void kiln_concat_lookup(const struct concat_requantize_shape *s, void *const *b) {
+    const int32_t *counts = (const int32_t *)b[0];
+    uint8_t *output = (uint8_t *)b[2 + s->count];
+    for (int32_t row = 0; row < s->rows; row++) {
+        for (int32_t part = 0; part < s->count; part++) {
+            const uint8_t *table = (const uint8_t *)b[1] + 256 * part;
+            const uint8_t *source = (const uint8_t *)b[2 + part] + row * counts[part];
+            for (int32_t i = 0; i < counts[part]; i++)
+                *output++ = table[source[i]];
+        }
+    }
+}
 
 /* These take as many buffers as the operator has inputs or outputs. */
 #define concat_bytes__reference(shape, ...) kiln_concat(shape, (void *const[]){__VA_ARGS__})
-#define concat_int8__reference(shape, ...) kiln_concat_int8(shape, (void *const[]){__VA_ARGS__})
-#define concat_uint8__reference(shape, ...) kiln_concat_uint8(shape, (void *const[]){__VA_ARGS__})
+#define concat_int8__reference(shape, ...) kiln_concat_lookup(shape, (void *const[]){__VA_ARGS__})
+#define concat_uint8__reference(shape, ...) kiln_concat_lookup(shape, (void *const[]){__VA_ARGS__})
 #define concat_int16__reference(shape, ...) kiln_concat_int16(shape, (void *const[]){__VA_ARGS__})
 #define split_bytes__reference(shape, ...) kiln_split(shape, (void *const[]){__VA_ARGS__})
 

@@ -2,7 +2,6 @@
 #ifndef REFERENCE_REDUCTION_H
 #define REFERENCE_REDUCTION_H
 
-#include "reference/kernels/binary.h"
 #include "reference/kernels/walk.h"
 
 /* Outputs that are reduced side by side. */
@@ -44,10 +43,10 @@ struct mean_integer_shape {
 #undef KILN_MULTIPLY
 #undef KILN_MEAN
 
-/* Wide integers wrap; their mean rounds down. */
+/* Wide integers wrap; their mean rounds towards zero. */
 #define KILN_ADD(sum, x) ((KILN_SUM)((uint64_t)(sum) + (uint64_t)(x)))
 #define KILN_MULTIPLY(sum, x) ((KILN_SUM)((uint64_t)(sum) * (uint64_t)(x)))
-#define KILN_MEAN(sum) kiln_floor_divide(sum, s->reduced_count)
+#define KILN_MEAN(sum) ((sum) / s->reduced_count)
 
 #define KILN_DTYPE int32
 #define KILN_INPUT int32_t
@@ -110,7 +109,7 @@ struct mean_integer_shape {
 #undef KILN_SHAPE
 #undef KILN_FINISH
 
-/* Quantized mean: the sum less its zero points, times scale / count. */
+/* Quantized sum or mean: the sum less its zero points, rescaled. */
 #define KILN_SHAPE struct mean_integer_shape
 #define KILN_SUM int32_t
 #define KILN_FINISH(sum)                                                                           \

@@ -4,6 +4,7 @@
 
 #include "kernel.h"
 #include "kiln_math.h"
+#include "reference/kernels/fixed_point.h"
 
 /* (outer, extent, inner); the axis has `extent` elements `inner` apart. */
 struct softmax_shape {
@@ -80,23 +81,6 @@ KILN_KERNEL void l2_normalization_float32__reference(const struct l2_normalizati
 struct softmax_integer_shape {
     int32_t outer, extent, inner; /* extent below 4096: sums have 12 integer bits */
 };
-
-KILN_INLINE int32_t kiln_saturating_shift_left(int32_t value, int32_t exponent) {
-    const int64_t shifted = (int64_t)value * ((int64_t)1 << exponent);
-    return shifted > INT32_MAX ? INT32_MAX : shifted < INT32_MIN ? INT32_MIN : (int32_t)shifted;
-}
-
-/* 1 / (1 + a) for a in [0, 1), both with 31 fraction bits: three Newton steps from 48/17 - 32/17 d
- * on d = (1 + a) / 2 (gemmlowp's fixedpoint.h). */
-KILN_INLINE int32_t kiln_one_over_one_plus(int32_t a) {
-    const int32_t half_denominator = (int32_t)(((int64_t)a + INT32_MAX + 1) / 2);
-    int32_t x = 1515870810 + kiln_doubling_high_multiply(half_denominator, -1010580540);
-    for (int32_t i = 0; i < 3; i++) {
-        const int32_t error = (1 << 29) - kiln_doubling_high_multiply(half_denominator, x);
-        x += kiln_saturating_shift_left(kiln_doubling_high_multiply(x, error), 2);
-    }
-    return kiln_saturating_shift_left(x, 1);
-}
 
 #define KILN_SOFTMAX softmax_int8__reference
 #define KILN_TYPE int8_t

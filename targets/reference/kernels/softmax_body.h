@@ -13,11 +13,9 @@ KILN_KERNEL void KILN_SOFTMAX(const struct softmax_integer_shape *s, const KILN_
             int32_t sum = 0; /* 12 integer bits */
             for (int32_t i = 0; i < s->extent; i++)
                 sum += kiln_rounding_shift_right(exponentials[largest - x[i * s->inner]], 12);
-            int32_t headroom = 0;
-            while (((uint32_t)sum << headroom & 0x80000000u) == 0)
-                headroom++;
+            const int32_t headroom = 32 - kiln_bit_length((uint32_t)sum);
             const int32_t fraction = (int32_t)(((uint32_t)sum << headroom) - 0x80000000u);
-            const int32_t reciprocal = kiln_one_over_one_plus(fraction);
+            const int32_t reciprocal = kiln_reciprocal_of_one_plus(fraction);
             const int32_t shift = 12 - headroom + 31 - 8; /* above 31 nothing is left */
             for (int32_t i = 0; i < s->extent; i++) {
                 const int32_t product = kiln_doubling_high_multiply(

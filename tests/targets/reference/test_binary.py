@@ -90,8 +90,10 @@ def quantized_case(kind: str, stem: str, dtype: str, index: int, same: bool) -> 
         scales, zero_points = (scales[0],) * 3, (zero_points[2],) * 3
     logical = kind in COMPARISONS
     output = np.broadcast_shapes(*shapes)
-    y = tensor("y", output, "bool") if logical else tensor(
-        "y", output, dtype, scales[2], zero_points[2]
+    y = (
+        tensor("y", output, "bool")
+        if logical
+        else tensor("y", output, dtype, scales[2], zero_points[2])
     )
     operands = [
         tensor(name, shape, dtype, scale, zero)

@@ -9,15 +9,14 @@ import pytest
 
 from compiler.kernels import kernel_named
 from compiler.loading import load_builtins
-from compiler.operators.reduction import (
-    ArgParams,
+from compiler.operators.normalization import (
     L2NormalizationParams,
     LogSoftmaxParams,
-    ReduceParams,
     SoftmaxParams,
 )
+from compiler.operators.reduction import ArgParams, ReduceParams
 from tests.support.kernel_harness import MACHINES, Case, check
-from tests.support.shape_grid import one_op, tensor, values
+from tests.support.shape_grid import fitting, one_op, tensor, values
 
 load_builtins()
 
@@ -28,7 +27,7 @@ REDUCED: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...] = (
 )  # fmt: skip
 
 
-def reduce_case(kind: str, dtype: str, index: int, **quant: Any) -> Case:
+def reduce_case(kind: str, dtype: str, index: int, name: str = "", **quant: Any) -> Case:
     shape, axes = REDUCED[index]
     keep = index % 2 == 1
     rest = tuple(1 if a in axes else n for a, n in enumerate(shape) if keep or a not in axes)
@@ -38,7 +37,7 @@ def reduce_case(kind: str, dtype: str, index: int, **quant: Any) -> Case:
     source = tensor("x", shape, dtype, *quant.get("source", ()))
     output = tensor("y", rest, dtype, *quant.get("output", ()))
     view = one_op(kind, ReduceParams(axes, keep), [source], [output])
-    return Case(kernel_named(f"{kind}_{dtype}__reference"), view, (x,))
+    return Case(kernel_named(name or f"{kind}_{dtype}__reference"), view, (x,))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "int32", "int64"])
@@ -56,7 +55,11 @@ def test_reduce_quantized(dtype: str) -> None:
     cases = []
     for i in range(len(REDUCED)):
         cases += [reduce_case(kind, dtype, i, **same) for kind in ("reduce_max", "reduce_min")]
-        cases += [reduce_case("mean", dtype, i, **quant) for quant in (same, other)]
+        cases += [
+            reduce_case(kind, dtype, i, name=f"mean_{dtype}__reference", **quant)
+            for kind in ("mean", "sum")
+            for quant in (same, other)
+        ]
     check(cases, MACHINES["host-sanitized"])
 
 
@@ -110,17 +113,44 @@ def test_float_normalization() -> None:
     check(cases, MACHINES["host-sanitized"])
 
 
-@pytest.mark.parametrize("dtype", ["int8", "uint8"])
-def test_integer_softmax(dtype: str) -> None:
+#: Scale and zero point of the int8 output that each fixed-point function has.
+FIXED_OUTPUTS = {
+    "softmax": (1 / 256, -128), "log_softmax": (16 / 256, 127), "l2_normalization": (1 / 128, 0)
+}  # fmt: skip
+
+
+def normalization_cases(kind: str, dtype: str) -> list[Case]:
     cases = []
+    output_scale, output_zero = FIXED_OUTPUTS[kind] if dtype != "int16" else (1 / 32768, 0)
     for index, (shape, axis) in enumerate(AXES):
+        if kind == "l2_normalization" and axis != len(shape) - 1:
+            continue
+        params: dict[str, Any] = {
+            "softmax": SoftmaxParams(axis, 1.3 if index % 2 else 1.0),
+            "log_softmax": LogSoftmaxParams(axis),
+            "l2_normalization": L2NormalizationParams(),
+        }
         for scale in (0.003, 0.1, 0.7, 4.0):
             x = values(np.random.default_rng(index), shape, dtype, extreme=index % 3 == 2)
-            lowest = -128 if dtype == "int8" else 0
+            offset = 128 if dtype == "uint8" else 0
+            source = (scale / 200, 0) if dtype == "int16" else (scale, 3 + offset)
             view = one_op(
-                "softmax", SoftmaxParams(axis, 1.3 if index % 2 else 1.0),
-                [tensor("x", shape, dtype, scale, 3)],
-                [tensor("y", shape, dtype, 1 / 256, lowest)],
+                kind, params[kind], [tensor("x", shape, dtype, *source)],
+                [tensor("y", shape, dtype, output_scale, output_zero + offset)],
             )  # fmt: skip
-            cases.append(Case(kernel_named(f"softmax_{dtype}__reference"), view, (x,)))
+            cases.append(Case(kernel_named(f"{kind}_{dtype}__reference"), view, (x,)))
+    return cases
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8"])
+@pytest.mark.parametrize("kind", FIXED_OUTPUTS)
+def test_integer_normalization(kind: str, dtype: str) -> None:
+    cases = normalization_cases(kind, dtype)
+    assert len(fitting(cases)) == len(cases)
+    check(cases, MACHINES["host-sanitized"])
+
+
+def test_softmax_int16() -> None:
+    cases = normalization_cases("softmax", "int16")
+    assert len(fitting(cases)) == len(cases)
     check(cases, MACHINES["host-sanitized"])

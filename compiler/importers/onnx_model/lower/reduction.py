@@ -7,12 +7,8 @@ from dataclasses import dataclass
 
 from compiler.errors import UnsupportedError
 from compiler.importers.onnx_model.node import Node, reads
-from compiler.operators.reduction import (
-    ArgParams,
-    LogSoftmaxParams,
-    ReduceParams,
-    SoftmaxParams,
-)
+from compiler.operators.normalization import LogSoftmaxParams, SoftmaxParams
+from compiler.operators.reduction import ArgParams, ReduceParams
 
 
 @dataclass(frozen=True)

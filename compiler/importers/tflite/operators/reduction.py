@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from compiler.importers.tflite.node import Node, reads
-from compiler.operators.reduction import (
-    ArgParams,
+from compiler.operators.normalization import (
     L2NormalizationParams,
     LogSoftmaxParams,
-    ReduceParams,
     SoftmaxParams,
 )
+from compiler.operators.reduction import ArgParams, ReduceParams
 
 REDUCTIONS = {
     "MEAN": "mean", "SUM": "sum", "REDUCE_MAX": "reduce_max", "REDUCE_MIN": "reduce_min",
