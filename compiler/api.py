@@ -54,29 +54,33 @@ def build(
     """Compile ``model`` (the sample that ships, by default) into ``out`` for ``board``.
 
     The folder then holds ``model.blob``, ``model_kernels.c``, ``kiln_model.h``, the image and
-    ``build.json``. Raises KilnError; a failed build leaves no ``build.json``.
+    ``build.json``. Raises KilnError; a build that fails leaves the one before it as it was.
     """
     path, options = _model_and_options(model, options)
     target_board = load_board(board)
     folder = Path(out) if out is not None else default_folder(board)
     data = files.read_bytes(path, "model")
     compiled = compile_model(path, target_board.target, options)
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / FILE_NAME).unlink(missing_ok=True)
-    files.write_bytes(folder / "model.blob", compiled.emitted.blob)
-    files.write_text(folder / "model_kernels.c", compiled.emitted.code.text)
-    files.write_text(folder / "kiln_model.h", compiled.emitted.header)
     manifest = model_manifest(compiled.plan, compiled.emitted, data)
-    image = firmware.build_image(
-        target_board, folder, options.toolchain, compiled.cflags, options.optimize
-    )
-    manifest |= {
-        "board": target_board.name,
-        "image": str(image.path.relative_to(folder)),
-        "flash_bytes": dict(image.flash_bytes),
-        "tools": dict(image.tools),
-    }
-    files.write_json(folder / FILE_NAME, manifest)
+    with files.staged(folder, last=FILE_NAME) as stage:
+        files.write_bytes(stage / "model.blob", compiled.emitted.blob)
+        files.write_text(stage / "model_kernels.c", compiled.emitted.code.text)
+        files.write_text(stage / "kiln_model.h", compiled.emitted.header)
+        image = firmware.build_image(
+            target_board,
+            stage,
+            options.toolchain,
+            compiled.cflags,
+            options.optimize,
+            folder / "cmake",
+        )
+        manifest |= {
+            "board": target_board.name,
+            "image": str(image.path.relative_to(stage)),
+            "flash_bytes": dict(image.flash_bytes),
+            "tools": dict(image.tools),
+        }
+        files.write_json(stage / FILE_NAME, manifest)
     return Build(folder, manifest)
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -29,6 +31,29 @@ def write_with(path: Path, write: Callable[[BinaryIO], object]) -> None:
     finally:
         if os.path.exists(temporary):
             os.unlink(temporary)
+
+
+@contextmanager
+def staged(folder: Path, last: str) -> Iterator[Path]:
+    """An empty folder to fill; its files move into ``folder`` at the end, ``last`` as the last.
+
+    Where the block fails, nothing in ``folder`` has changed.
+    """
+    stage = folder / ".staging"
+    try:
+        shutil.rmtree(stage, ignore_errors=True)
+        stage.mkdir(parents=True)
+    except OSError as error:
+        raise KilnError(
+            f"cannot write '{folder}': {error.strerror}; choose another place"
+        ) from None
+    try:
+        yield stage
+        (folder / last).unlink(missing_ok=True)
+        for path in sorted(stage.iterdir(), key=lambda path: (path.name == last, path.name)):
+            os.replace(path, folder / path.name)
+    finally:
+        shutil.rmtree(stage, ignore_errors=True)
 
 
 def write_bytes(path: Path, data: bytes) -> None:

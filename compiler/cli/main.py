@@ -58,7 +58,7 @@ def run(arguments: Sequence[str]) -> int:
         return fail(str(error), error.kind, error.exit_code, as_json)
     except click.ClickException as error:
         hint = "; see `python -m compiler --help`"
-        return fail(" ".join(error.format_message().split()) + hint, "usage", 2, as_json)
+        return fail(" ".join(error.format_message().split()).rstrip(".") + hint, "usage", 2, as_json)
     except (click.Abort, KeyboardInterrupt):
         return fail("interrupted; nothing was left half-written", "interrupted", 1, as_json)
     except Stopped as stop:

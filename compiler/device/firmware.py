@@ -58,10 +58,11 @@ def build_image(
     toolchain: str | None = None,
     cflags: Sequence[str] = (),
     optimize: str = "speed",
+    work: Path | None = None,
 ) -> Image:
     """Compile and link ``out``'s model for ``board``; the image lies in ``out`` afterwards.
 
-    ``cflags`` are those of the target's fallback chain. Raises ToolError with the compiler's
+    ``work`` (by default ``out/firmware``) keeps the object files and the compiler's log; ``cflags`` are those of the target's fallback chain. Raises ToolError with the compiler's
     first error, FitError with the bytes that are too many.
     """
     compiler = find_toolchain(board, toolchain)
@@ -75,7 +76,7 @@ def build_image(
         cflags=cflags,
         depends=[blob],
     )
-    elf = compile_program(board, compiler, program, out / "firmware", out)
+    elf = compile_program(board, compiler, program, work or out / "firmware", out)
     return finish_image(board, compiler, elf, out)
 
 
@@ -138,7 +139,7 @@ def compile_program(
     flags = _link_flags(board, toolchain, folder)
     (folder / "toolchain.cmake").write_text(_toolchain_file(board, toolchain), encoding="utf-8")
     (folder / "config.cmake").write_text(
-        _config_file(board, toolchain, program, flags, out), encoding="utf-8"
+        _config_file(board, toolchain, program, flags, out, folder), encoding="utf-8"
     )
     log = folder / "build.log"
     ninja = _program("ninja")
@@ -208,7 +209,12 @@ def _toolchain_file(board: Board, toolchain: Toolchain) -> str:
 
 
 def _config_file(
-    board: Board, toolchain: Toolchain, program: Program, link_flags: Sequence[str], out: Path
+    board: Board,
+    toolchain: Toolchain,
+    program: Program,
+    link_flags: Sequence[str],
+    out: Path,
+    work: Path,
 ) -> str:
     defines: dict[str, int | str] = {"UART_BAUD": board.baud, "KILN_BOARD": f'"{board.name}"'}
     if is_bare(board.chip):
@@ -224,7 +230,9 @@ def _config_file(
         "-fno-asynchronous-unwind-tables",
     ]
     flags += ["-fno-math-errno", "-fno-trapping-math", "-ffunction-sections", "-fdata-sections"]
-    places = {out: "/model"} | {p: f"/kiln/{p.name}" for p in (RUNTIME, TARGETS, BOARDS)}
+    places = {out: "/model", work: "/build"} | {
+        p: f"/kiln/{p.name}" for p in (RUNTIME, TARGETS, BOARDS)
+    }
     flags += [f"-ffile-prefix-map={place}={name}" for place, name in places.items()]
     isa_flags = toolchain.known(program.cflags)
     lists: dict[str, Sequence[object]] = {
