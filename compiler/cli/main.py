@@ -57,8 +57,8 @@ def run(arguments: Sequence[str]) -> int:
             raise
         return fail(str(error), error.kind, error.exit_code, as_json)
     except click.ClickException as error:
-        hint = "; see `python -m compiler --help`"
-        return fail(" ".join(error.format_message().split()).rstrip(".") + hint, "usage", 2, as_json)
+        message = " ".join(error.format_message().split()).rstrip(".")
+        return fail(f"{message}; see `python -m compiler --help`", "usage", 2, as_json)
     except (click.Abort, KeyboardInterrupt):
         return fail("interrupted; nothing was left half-written", "interrupted", 1, as_json)
     except Stopped as stop:

@@ -62,7 +62,8 @@ def build_image(
 ) -> Image:
     """Compile and link ``out``'s model for ``board``; the image lies in ``out`` afterwards.
 
-    ``work`` (by default ``out/firmware``) keeps the object files and the compiler's log; ``cflags`` are those of the target's fallback chain. Raises ToolError with the compiler's
+    ``work`` (by default ``out/firmware``) keeps the object files and the compiler's log;
+    ``cflags`` are those of the target's fallback chain. Raises ToolError with the compiler's
     first error, FitError with the bytes that are too many.
     """
     compiler = find_toolchain(board, toolchain)
