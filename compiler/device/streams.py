@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import time
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import IO, Any
 
@@ -59,18 +59,34 @@ class Stream:
 class Process:
     """A child process that is killed and reaped when it is closed, forgotten, or Python ends."""
 
-    def __init__(self, name: str, command: Sequence[str], *, has_pipes: bool) -> None:
-        """Raises ToolError where the program cannot be started."""
+    def __init__(
+        self,
+        name: str,
+        command: Sequence[str],
+        *,
+        has_pipes: bool,
+        environment: Mapping[str, str] | None = None,
+        folder: tempfile.TemporaryDirectory[str] | None = None,
+    ) -> None:
+        """``environment`` is added to our own; ``folder`` is removed when the process has ended.
+
+        Raises ToolError where the program cannot be started.
+        """
         self.name = name
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 (closed by _end_process)
         pipe = subprocess.PIPE if has_pipes else subprocess.DEVNULL
         try:
             self.popen: subprocess.Popen[bytes] = subprocess.Popen(
-                command, stdin=pipe, stdout=pipe, stderr=self._stderr, bufsize=0
+                command,
+                stdin=pipe,
+                stdout=pipe,
+                stderr=self._stderr,
+                bufsize=0,
+                env={**os.environ, **(environment or {})},
             )
         except OSError as error:
             raise ToolError(f"cannot start '{command[0]}': {error.strerror}; install it") from None
-        self._end = weakref.finalize(self, _end_process, self.popen, self._stderr)
+        self._end = weakref.finalize(self, _end_process, self.popen, self._stderr, folder)
 
     def last_words(self) -> str:
         """The last line that it wrote to its standard error, or how it ended."""
@@ -95,7 +111,11 @@ class Process:
         self._end()
 
 
-def _end_process(popen: subprocess.Popen[bytes], stderr: IO[bytes]) -> None:
+def _end_process(
+    popen: subprocess.Popen[bytes],
+    stderr: IO[bytes],
+    folder: tempfile.TemporaryDirectory[str] | None,
+) -> None:
     for pipe in (popen.stdin, popen.stdout):
         if pipe is not None:
             with contextlib.suppress(OSError):
@@ -108,15 +128,25 @@ def _end_process(popen: subprocess.Popen[bytes], stderr: IO[bytes]) -> None:
             popen.kill()
             popen.wait()
     stderr.close()
+    if folder is not None:
+        folder.cleanup()
 
 
 class ProcessStream(Stream):
     """The standard input and output of a process."""
 
-    def __init__(self, name: str, command: Sequence[str]) -> None:
-        """Raises ToolError where the program cannot be started."""
+    def __init__(
+        self,
+        name: str,
+        command: Sequence[str],
+        environment: Mapping[str, str] | None = None,
+        folder: tempfile.TemporaryDirectory[str] | None = None,
+    ) -> None:
+        """As `Process`. Raises ToolError where the program cannot be started."""
         self.name = name
-        self._process = Process(name, command, has_pipes=True)
+        self._process = Process(
+            name, command, has_pipes=True, environment=environment, folder=folder
+        )
         stdin, stdout = self._process.popen.stdin, self._process.popen.stdout
         assert stdin is not None and stdout is not None
         self._stdin, self._stdout = stdin, stdout

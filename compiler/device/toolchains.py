@@ -197,6 +197,13 @@ def toolchain_names() -> list[str]:
     return list(_KINDS)
 
 
+def first_toolchain(
+    chip: Chip, kinds: Sequence[ToolchainKind] = tuple(_KINDS.values())
+) -> Toolchain | None:
+    """The first of ``kinds`` that is installed for ``chip``."""
+    return next(filter(None, (kind.find(chip) for kind in kinds)), None)
+
+
 def find_toolchain(board: Board, requested: str | None = None) -> Toolchain:
     """The first of the board's toolchains that is installed, or the one ``requested``.
 
@@ -205,10 +212,9 @@ def find_toolchain(board: Board, requested: str | None = None) -> Toolchain:
     if requested is not None and requested not in _KINDS:
         raise UsageError(f"--toolchain '{requested}': choose one of {', '.join(_KINDS)}")
     kinds = [_KINDS[name] for name in ([requested] if requested else board.toolchains)]
-    for kind in kinds:
-        found = kind.find(board.chip)
-        if found is not None:
-            return found
+    found = first_toolchain(board.chip, kinds)
+    if found is not None:
+        return found
     remedies = " or ".join(f"`{kind.remedy(board.chip)}`" for kind in kinds)
     what = f"the toolchain '{requested}'" if requested else "a C compiler"
     raise ToolError(f"board '{board.name}': {what} for {board.chip.triple} is missing; {remedies}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 
 from compiler.device.runners.base import Missing, Runner, missing_program, runner
+from compiler.device.runners.counting import make_counter
 from compiler.device.streams import ProcessStream, Stream
 
 
@@ -27,8 +28,16 @@ class QemuUserRunner(Runner):
         return f"nothing to flash: the emulator of '{self.board.name}' loads '{self.image}' itself"
 
     def open(self) -> Stream:
-        prefix = [] if self._is_native() else [self.option("program"), *self.arguments()]
-        return ProcessStream(f"'{self.image}'", [*prefix, str(self.image.resolve())])
+        """On an emulator the board's clock counts instructions where that is possible."""
+        name, program = f"'{self.image}'", self.image.resolve()
+        if self._is_native():
+            return ProcessStream(name, [str(program)])
+        command = [self.option("program"), *self.arguments()]
+        counter = make_counter(self.option("program"), program)
+        if counter is None:
+            return ProcessStream(name, [*command, str(program)])
+        command += [*counter.arguments, str(program)]
+        return ProcessStream(name, command, counter.environment, counter.folder)
 
     def _is_native(self) -> bool:
         return platform.machine() in self.arguments("machines")
