@@ -58,11 +58,14 @@ static void count_block(uint64_t plugin, struct qemu_plugin_tb *block) {
 API int qemu_plugin_install(uint64_t plugin, const void *information, int count, char **arguments) {
     static const char key[] = "counter=";
     (void)information;
-    if (count != 1 || strncmp(arguments[0], key, sizeof key - 1) != 0) return 1;
+    if (count != 1 || strncmp(arguments[0], key, sizeof key - 1) != 0)
+        return 1;
     int file = open(arguments[0] + sizeof key - 1, O_RDWR);
-    if (file < 0) return 1;
+    if (file < 0)
+        return 1;
     counter = mmap(NULL, sizeof *counter, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    if (counter == MAP_FAILED) return 1;
+    if (counter == MAP_FAILED)
+        return 1;
     qemu_plugin_register_vcpu_tb_trans_cb(plugin, count_block);
     return 0;
 }
