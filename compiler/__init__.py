@@ -12,7 +12,7 @@ from typing import Any
 #: Functions and types of `compiler.api` that ``import compiler`` offers.
 _OFFERED = (
     "Build", "BuildOptions", "KilnError", "Profile", "RunResult", "boards", "build", "flash",
-    "inspect", "lower", "ops", "profile", "run", "simulate", "targets",
+    "flash_blob", "inspect", "lower", "ops", "profile", "run", "simulate", "targets",
 )  # fmt: skip
 
 __all__ = list(_OFFERED)

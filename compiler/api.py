@@ -12,10 +12,12 @@ import numpy as np
 
 from compiler import files
 from compiler.arrays import Arrays, TensorInfo, collect_outputs, make_series, read_npz
+from compiler.blob import read_blob
 from compiler.board import Board, board_names, load_board
 from compiler.device import firmware
+from compiler.device.client import Client
 from compiler.device.profile import Profile, collect_profile
-from compiler.device.runners import flash_image
+from compiler.device.runners import flash_image, open_stream
 from compiler.device.session import open_session
 from compiler.emit import manifest_tensor
 from compiler.errors import KilnError as KilnError
@@ -50,6 +52,7 @@ def build(
     board: str,
     out: Path | str | None = None,
     options: BuildOptions | None = None,
+    progress: Progress = silent,
 ) -> Build:
     """Compile ``model`` (the sample that ships, by default) into ``out`` for ``board``.
 
@@ -60,7 +63,7 @@ def build(
     target_board = load_board(board)
     folder = Path(out) if out is not None else default_folder(board)
     data = files.read_bytes(path, "model")
-    compiled = compile_model(path, target_board.target, options)
+    compiled = compile_model(path, target_board.target, options, progress)
     manifest = model_manifest(compiled.plan, compiled.emitted, data)
     with files.staged(folder, last=FILE_NAME) as stage:
         files.write_bytes(stage / "model.blob", compiled.emitted.blob)
@@ -110,6 +113,20 @@ def flash(*, board: str, out: Path | str | None = None, port: str | None = None)
     """Put the built image onto the board; returns one line saying what was done."""
     target_board, built = open_build(board, out)
     return flash_image(target_board, built.image, port)
+
+
+def flash_blob(*, board: str, out: Path | str | None = None, port: str | None = None) -> str:
+    """Replace only the weights of a board that runs the same kernels, over its serial line.
+
+    The board switches when the whole blob has come and is valid. Raises ModelError where the
+    blob is damaged, BoardError where the board refuses it.
+    """
+    target_board, built = open_build(board, out)
+    blob = files.read_bytes(built.folder / "model.blob", "blob")
+    read_blob(blob)
+    with open_stream(target_board, built.image, port) as stream:
+        Client(stream).load_blob(blob)
+    return f"'{built.folder / 'model.blob'}' is loaded and runs on '{board}'"
 
 
 def run(
@@ -173,9 +190,11 @@ def _arrays(inputs: Inputs) -> Mapping[str, np.ndarray]:
     return read_npz(Path(inputs)) if isinstance(inputs, str | Path) else inputs
 
 
-def lower(model: Path | str | None, options: BuildOptions | None = None) -> Graph:
+def lower(
+    model: Path | str | None, options: BuildOptions | None = None, progress: Progress = silent
+) -> Graph:
     """The graph that is scheduled: read, canonical, quantized and fused."""
-    return lower_model(*_model_and_options(model, options))
+    return lower_model(*_model_and_options(model, options), progress)
 
 
 def tensor_infos(graph: Graph, names: Sequence[str]) -> list[TensorInfo]:

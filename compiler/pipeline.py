@@ -20,6 +20,7 @@ from compiler.passes.io import convert_io
 from compiler.plan import Plan
 from compiler.plan import plan as plan_memory
 from compiler.quantization import quantize_graph
+from compiler.report.progress import Progress, silent
 from compiler.schedule import Schedule
 from compiler.scheduler import make_schedule
 from compiler.target import Target, target_chain
@@ -39,7 +40,7 @@ class Compiled:
         return tuple(flag for target in reversed(self.chain) for flag in target.cflags)
 
 
-def lower_model(path: Path, options: BuildOptions) -> Graph:
+def lower_model(path: Path, options: BuildOptions, progress: Progress = silent) -> Graph:
     """The graph that is scheduled: read, canonical, quantized, fused. Raises KilnError."""
     load_builtins()
     for plugin in options.plugins:
@@ -47,14 +48,16 @@ def lower_model(path: Path, options: BuildOptions) -> Graph:
     graph = read_model(path, options.shapes).replace(numerics=options.numerics)
     graph = _stage("read", graph, options)
     graph = _stage("canonical", run_passes(graph, CANONICAL), options)
-    graph = quantize_graph(graph, options)
+    graph = quantize_graph(graph, options, progress)
     graph = _stage("quantized", convert_io(graph, options.io), options)
     return _stage("fused", run_passes(graph, FUSION), options)
 
 
-def compile_model(path: Path, target: str, options: BuildOptions) -> Compiled:
+def compile_model(
+    path: Path, target: str, options: BuildOptions, progress: Progress = silent
+) -> Compiled:
     """The whole pipeline up to, and without, the C compiler. Raises KilnError."""
-    graph = lower_model(path, options)
+    graph = lower_model(path, options, progress)
     chain = target_chain(target)
     schedule = _stage("schedule", make_schedule(graph, chain), options)
     plan = _stage("plan", plan_memory(schedule), options)

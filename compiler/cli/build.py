@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +28,15 @@ from compiler.cli.common import (
 def command(model: Path | None, board: str, folder: Path | None, **values: Any) -> None:
     """Compile MODEL (.tflite or .onnx; by default the sample that ships) for a board."""
     from compiler import api
+    from compiler.report.progress import bar
     from compiler.report.tables import build_table
 
-    with log.status(f"building for {board}"):
-        built = api.build(model, board=board, out=folder, options=to_options(values))
+    options = to_options(values)
+    say: AbstractContextManager[Any] = (
+        nullcontext() if options.quantize != "none" else log.status(f"building for {board}")
+    )
+    with say:  # calibration shows a bar of its own
+        built = api.build(model, board=board, out=folder, options=options, progress=bar)
     if values["as_json"]:
         print_json(built.manifest)
         return

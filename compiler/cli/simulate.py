@@ -31,7 +31,7 @@ def command(
     from compiler.report.progress import bar
     from compiler.report.tables import outputs_table
 
-    graph = api.lower(model, to_options(values))
+    graph = api.lower(model, to_options(values), bar)
     if input_file is not None:
         inputs = arrays.read_npz(input_file)
     else:
