@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from compiler.graph import NO_CLAMP, OpView, Tensor
+from compiler.graph import OpView, Tensor
 from compiler.numerics import requantize
 from compiler.registry import rounding
 
@@ -24,16 +24,6 @@ def accumulator_scales(view: OpView, channels: int) -> Array:
     assert quant is not None
     scales = view.input(0).scale * np.array(quant.scale, np.float64) / view.output().scale
     return np.broadcast_to(scales, (channels,))
-
-
-def requantize_product(view: OpView, accumulator: Array) -> Array:
-    """A product of two activations, as what the output tensor holds."""
-    output = view.output()
-    if output.quant is None:
-        return accumulator.astype(output.dtype)
-    total, scales = accumulator.astype(np.int64), accumulator_scales(view, 1)
-    mode = accumulator_rounding(view)
-    return requantize(total, scales, output, NO_CLAMP, view.numerics, rounding=mode)
 
 
 def finish_accumulator(view: OpView, accumulator: Array, bias: Array | None) -> Array:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from compiler.accumulate import centred, finish_accumulator, requantize_product
+from compiler.accumulate import accumulator_rounding, centred, finish_accumulator
 from compiler.graph import NO_CLAMP, OpView, Shape
+from compiler.numerics import requantize
 from compiler.registry import classify, macs, params, reference, rounding, shape
 
 Array = np.ndarray
@@ -75,6 +76,12 @@ def _fully_connected(view: OpView, x: Array, weight: Array, bias: Array | None =
     return finish_accumulator(view, accumulator, bias).reshape(view.output().shape)
 
 
+def matmul_scale(view: OpView) -> Array:
+    """(1,): a's scale * b's scale, in float32 as TFLite multiplies them, / output scale."""
+    product = np.float32(view.input(0).scale) * np.float32(view.input(1).scale)
+    return np.array([float(product) / view.output().scale])
+
+
 @reference.of("batch_matmul")
 def _batch_matmul(view: OpView, a: Array, b: Array) -> Array:
     a, b = centred(a, view.input(0)), centred(b, view.input(1))
@@ -82,4 +89,9 @@ def _batch_matmul(view: OpView, a: Array, b: Array) -> Array:
         a = a.swapaxes(-1, -2)
     if view.params.transpose_b:
         b = b.swapaxes(-1, -2)
-    return requantize_product(view, a @ b)
+    product, output = a @ b, view.output()
+    if output.quant is None:
+        return product.astype(output.dtype)
+    total, scales = product.astype(np.int64), matmul_scale(view)
+    mode = accumulator_rounding(view)
+    return requantize(total, scales, output, NO_CLAMP, view.numerics, rounding=mode)

@@ -14,6 +14,7 @@ from compiler.kernel_fields import (
     weighted_dtypes_fit,
 )
 from compiler.kernels import Call, Constant, Field, Input, Kernel, Output, kernel
+from compiler.operators.matrix import matmul_scale
 from compiler.strides import MAX_RANK, broadcast_strides, collapse
 
 DTYPES = ("float32", "int8", "uint8", "int16")
@@ -98,7 +99,7 @@ class BatchMatmul(Kernel):
                 {**fields, **clamp_fields(view, NO_CLAMP)},
                 (Input(0), Input(1), Output(0)),
             )
-        scales = requantize_constants(accumulator_scales(view, 1), view.numerics)
+        scales = requantize_constants(matmul_scale(view), view.numerics)
         return Call(
             "batch_matmul_integer_shape",
             {
