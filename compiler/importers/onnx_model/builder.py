@@ -49,6 +49,15 @@ class Builder:
         """The value of a constant, None of anything else."""
         return self.tensors[name].data
 
+    def sources(self, name: str) -> list[str]:
+        """The graph's inputs that the tensor is computed from, in the order of ``tensors``."""
+        wanted = {name}
+        for op in reversed(self.ops):
+            if wanted.intersection(op.outputs):
+                wanted.update(op.inputs)
+        made = {output for op in self.ops for output in op.outputs}
+        return [n for n, t in self.tensors.items() if n in wanted - made and t.data is None]
+
     def emit_all(
         self, kind: str, inputs: Iterable[str], params: Any = None, dtype: str | None = None
     ) -> tuple[str, ...]:

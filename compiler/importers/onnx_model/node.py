@@ -18,6 +18,9 @@ from compiler.importers.onnx_model.builder import Builder
 Result = str | Sequence[str]
 Reader = Callable[["Node"], Result]
 
+#: What lowers a subgraph, see ``Node.inline``.
+Inliner = Callable[[onnx.GraphProto, Sequence[str]], list[str]]
+
 STANDARD_DOMAINS = ("", "ai.onnx")
 
 _readers: dict[tuple[str, str], Reader] = {}
@@ -62,6 +65,12 @@ class Node:
     inputs: tuple[str, ...]
     opset: int
     build: Builder
+    inliner: Inliner | None = None
+
+    def inline(self, body: onnx.GraphProto, inputs: Sequence[str]) -> list[str]:
+        """Lower a subgraph with ``inputs`` for its inputs; the tensors of its outputs."""
+        assert self.inliner is not None
+        return self.inliner(body, inputs)
 
     @property
     def kind(self) -> str:
@@ -97,8 +106,8 @@ class Node:
         """The value of input ``index``, which must be constant; ``what`` names it."""
         data = self.data(index)
         if data is None:
-            self.input(index)
-            raise UnsupportedError(f"{what} computed at run time; make it constant")
+            sources = ", ".join(map(repr, self.build.sources(self.input(index))))
+            raise UnsupportedError(f"{what} computed at run time from {sources}; make it constant")
         return data
 
     def integers_at(self, index: int, what: str) -> list[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -14,9 +14,10 @@ from compiler.errors import KilnError, ModelError, UnsupportedError
 from compiler.graph import DTYPE_BYTES, Graph, Shape, Tensor
 from compiler.importers.onnx_model.builder import Builder
 from compiler.importers.onnx_model.fold import fold
+from compiler.importers.onnx_model.functions import function_of
 from compiler.importers.onnx_model.load import label, load_model, opset_of, ordered
 from compiler.importers.onnx_model.metadata import bound_shape, dtype_of, labels, preprocessing
-from compiler.importers.onnx_model.node import Node, reader_of
+from compiler.importers.onnx_model.node import Node, Reader, reader_of
 from compiler.operators.movement import ReshapeParams
 from compiler.passes.layout import sink_transposes
 
@@ -47,6 +48,7 @@ class _Reading:
     values: dict[str, str] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
     absent: dict[str, onnx.NodeProto] = field(default_factory=dict)  # outputs no reader makes
+    failed_outside: bool = False  # of the body that is being lowered
 
     def __post_init__(self) -> None:
         proto = self.model.graph
@@ -111,7 +113,7 @@ class _Reading:
         for name in missing:
             if name in self.absent:
                 self._fail(self.absent[name], f"its output '{name}' is used but not computed")
-            elif not self.failures:
+            elif not (self.failures or self.failed_outside):
                 raise ModelError(f"node '{label(proto)}' reads '{name}', which nothing produces")
         if missing:  # behind a failure that is already listed
             if reader is None:
@@ -121,11 +123,7 @@ class _Reading:
         try:
             outputs = self._folded(proto)
             if outputs is None:
-                if reader is None:
-                    raise UnsupportedError("no such operator")
-                inputs = tuple(self.values[name] if name else "" for name in proto.input)
-                result = reader(Node(proto, inputs, self.opset, self.build))
-                outputs = [result] if isinstance(result, str) else list(result)
+                outputs = self._lowered(proto, reader)
         except UnsupportedError as error:
             self._fail(proto, str(error))
             return
@@ -133,9 +131,55 @@ class _Reading:
             text = str(error) if isinstance(error, KilnError) else repr(error)
             raise ModelError(f"node '{label(proto)}' ({proto.op_type}): {text}") from error
         for name, tensor in zip(proto.output, outputs, strict=False):
-            if name:
+            if name and tensor:
                 self.values[name] = tensor
         self.absent.update({n: proto for n in proto.output if n and n not in self.values})
+
+    def _lowered(self, proto: onnx.NodeProto, reader: Reader | None) -> list[str]:
+        inputs = tuple(self.values[name] if name else "" for name in proto.input)
+        if reader is not None:
+            result = reader(Node(proto, inputs, self.opset, self.build, self._subgraph))
+            return [result] if isinstance(result, str) else list(result)
+        tensors = [self.build.tensors[name] if name else None for name in inputs]
+        function = function_of(proto, tensors, self.opsets, self.model.functions)
+        if function is None:
+            raise UnsupportedError("no such operator")
+        versions = {entry.domain: int(entry.version) for entry in function.opset_import}
+        given = dict(zip(function.input, inputs, strict=False))
+        scope = {name: tensor for name, tensor in given.items() if tensor}
+        nodes = [_without_absent(node, set(function.input) - set(scope)) for node in function.node]
+        outer = self.opsets, self.opset
+        self.opsets, self.opset = versions, versions.get("", self.opset)
+        try:
+            return self._inlined(nodes, scope, list(function.output)[: len(proto.output)])
+        finally:
+            self.opsets, self.opset = outer
+
+    def _subgraph(self, body: onnx.GraphProto, inputs: Sequence[str]) -> list[str]:
+        """Lower the nodes of a branch or a loop's body, which see what is around them."""
+        scope = {
+            i.name: self.build.constant(numpy_helper.to_array(i), "initializer")
+            for i in body.initializer
+        }
+        scope |= {value.name: name for value, name in zip(body.input, inputs, strict=False)}
+        outputs = [value.name for value in body.output]
+        return self._inlined(body.node, {**self.values, **scope}, outputs)
+
+    def _inlined(
+        self, nodes: Iterable[onnx.NodeProto], scope: dict[str, str], outputs: Sequence[str]
+    ) -> list[str]:
+        """Lower ``nodes`` on the tensors of ``scope``; raises what they lack as one error."""
+        outer = self.values, self.failures, self.absent, self.failed_outside, self.build.scope
+        self.failed_outside |= bool(self.failures)
+        self.values, self.failures, self.absent = scope, [], {}
+        try:
+            for node in ordered(nodes):
+                self._node(node)
+            if self.failures:
+                raise UnsupportedError("its body has " + "; ".join(self.failures))
+            return [self.values.get(name, "") for name in outputs]
+        finally:
+            self.values, self.failures, self.absent, self.failed_outside, self.build.scope = outer
 
     def _fail(self, proto: onnx.NodeProto, why: str) -> None:
         domain = f"{proto.domain}." if proto.domain else ""
@@ -193,6 +237,14 @@ class _Reading:
             if tensor in produced and tensor not in names and name not in outputs:
                 names[tensor] = name
         return names
+
+
+def _without_absent(proto: onnx.NodeProto, absent: set[str]) -> onnx.NodeProto:
+    """A function's node without the inputs that its caller leaves out."""
+    node = onnx.NodeProto()
+    node.CopyFrom(proto)
+    node.input[:] = ["" if name in absent else name for name in node.input]
+    return node
 
 
 def _without_dead_ops(graph: Graph) -> Graph:

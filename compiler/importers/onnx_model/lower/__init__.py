@@ -1,6 +1,7 @@
 """How each ONNX operator is lowered, one file per family; importing this registers them all."""
 
 from compiler.importers.onnx_model.lower import (
+    control,
     convolution,
     elementwise,
     matrix,
@@ -13,6 +14,6 @@ from compiler.importers.onnx_model.lower import (
 )
 
 __all__ = [
-    "convolution", "elementwise", "matrix", "movement", "normalization", "pooling", "reduction",
-    "resize", "shapes",
+    "control", "convolution", "elementwise", "matrix", "movement", "normalization", "pooling",
+    "reduction", "resize", "shapes",
 ]  # fmt: skip
