@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import pkgutil
+import signal
 import sys
 import warnings
 from collections.abc import Sequence
@@ -80,7 +81,17 @@ def _show_warning(message: Warning | str, *_where: object) -> None:
     warn(str(message))
 
 
+def end_tidily_on_termination() -> None:
+    """SIGTERM acts as Ctrl-C does, so that an emulator that we started ends with us."""
+
+    def interrupt(_number: int, _frame: object) -> None:
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, interrupt)
+
+
 def main() -> None:
     """Entry point of ``python -m compiler`` and of the ``kiln`` script."""
+    end_tidily_on_termination()
     warnings.showwarning = _show_warning  # type: ignore[assignment]
     sys.exit(run(sys.argv[1:]))

@@ -9,6 +9,7 @@ import shutil
 import socket
 import stat
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -22,6 +23,7 @@ from compiler.device.client import Client
 from compiler.device.firmware import build_image
 from compiler.device.runners import flash_image, open_stream, select_runner
 from compiler.errors import BoardError, KilnError, ToolError, UsageError
+from compiler.paths import ROOT
 from tests.support.firmware_model import write_model
 
 Record = Callable[[str, int, str], Path]
@@ -384,6 +386,30 @@ def test_program_is_reaped_when_forgotten(image: Path) -> None:
     process = stream._process.popen  # type: ignore[attr-defined]
     del stream
     assert process.poll() is not None
+
+
+def test_terminated_command_takes_its_program_along(image: Path) -> None:
+    image.write_text("#!/bin/sh\necho $$\nexec sleep 60\n")
+    image.chmod(0o755)
+    script = f"""
+from pathlib import Path
+from compiler.board import load_board
+from compiler.cli.main import end_tidily_on_termination
+from compiler.device.runners import open_stream
+end_tidily_on_termination()
+with open_stream(load_board("host"), Path({str(image)!r})) as stream:
+    print(stream.read(100, 10).decode(), flush=True)
+    stream.read(1, 60)
+"""
+    command = subprocess.Popen([sys.executable, "-c", script], cwd=ROOT, stdout=subprocess.PIPE)
+    assert command.stdout is not None
+    child = int(command.stdout.readline())
+    os.kill(child, 0)
+    command.terminate()
+    assert command.wait(10) != 0
+    command.stdout.close()
+    with pytest.raises(ProcessLookupError):
+        os.kill(child, 0)
 
 
 # Choosing among runners
