@@ -11,12 +11,12 @@ from kiln_targets.simd.packing import (
     folded_bias,
     pack_runs,
     pad_axis,
-    requantization,
-    requantizes_exactly,
+    padded_channels,
 )
+from kiln_targets.simd.requantization import requantization
 
 from compiler.graph import OpView
-from compiler.kernel_fields import clamp_fields, rounding_field
+from compiler.kernel_fields import clamp_fields
 from compiler.kernels import Call, Constant, Field, Input, Kernel, Output, Scratch, kernel
 from compiler.registry import count_macs
 
@@ -197,24 +197,26 @@ class Int8Convolution(SimdConvolution):
 
     def fits(self, view: OpView) -> bool:
         fits = super().fits(view) and view.input(1).zero_point == 0
-        return fits and requantizes_exactly(view, weights_of(view))
+        return fits and requantization(view, weights_of(view)) is not None
 
     def number_fields(self, view: OpView) -> dict[str, Field]:
+        output = requantization(view, weights_of(view))
+        assert output is not None
         return {
+            **output.fields,
             "input_zero_point": view.input(0).zero_point,
-            "output_zero_point": view.output().zero_point,
-            **clamp_fields(view, view.params.clamp),
-            **rounding_field(view),
             "narrow_weights": int(weights_of(view).min(initial=0) > -128),
         }
 
     def constants(self, view: OpView, runs: np.ndarray) -> tuple[Constant, ...]:
         isa, offset = self.isa, self.isa.input_offset + view.input(0).zero_point
         parts = 2 if isa.pairs else 1
+        output = requantization(view, runs)
+        assert output is not None
         return (
             Constant(pack_runs(runs, isa.lanes, isa.int8_columns, self.step, parts), "weights"),
             Constant(folded_bias(view, runs, offset, isa.lanes), "bias"),
-            Constant(requantization(view, runs.shape[0], isa.lanes), "multiplier"),
+            output.constant(padded_channels(runs.shape[0], isa.lanes)),
         )
 
     def macs_per_cycle(self) -> float:

@@ -10,13 +10,12 @@ from kiln_targets.simd.isa import Isa
 from kiln_targets.simd.packing import (
     bias_of,
     folded_bias,
-    requantization,
-    requantizes_exactly,
     round_up,
 )
+from kiln_targets.simd.requantization import requantization
 
 from compiler.graph import OpView
-from compiler.kernel_fields import clamp_fields, rounding_field
+from compiler.kernel_fields import clamp_fields
 from compiler.kernels import Call, Constant, Field, Input, Kernel, Output, Scratch, kernel
 from compiler.registry import count_macs
 
@@ -119,7 +118,7 @@ class Int8Depthwise(SimdDepthwise):
         weight = view.input(1)
         return (
             super().fits(view) and weight.zero_point == 0 and weight.data is not None
-            and requantizes_exactly(view, by_channel(weight.data))
+            and requantization(view, by_channel(weight.data)) is not None
         )  # fmt: skip
 
     def int8_call(
@@ -128,21 +127,21 @@ class Int8Depthwise(SimdDepthwise):
     ) -> Call:  # fmt: skip
         weight, offset = view.input(1).data, self.isa.input_offset + view.input(0).zero_point
         assert weight is not None
+        output = requantization(view, by_channel(weight))
+        assert output is not None
         return Call(
             "simd_depthwise_int8_shape",
             {
                 **_fields(view, rows, slot),
+                **output.fields,
                 "input_zero_point": view.input(0).zero_point,
-                "output_zero_point": view.output().zero_point,
-                **clamp_fields(view, view.params.clamp),
-                **rounding_field(view),
                 "narrow_weights": int(weight.min(initial=0) > -128),
             },
             (
                 Input(0),
                 Constant(packed, "weights"),
                 Constant(folded_bias(view, by_channel(weight), offset, 1)[channel_of], "bias"),
-                Constant(requantization(view, weight.shape[-1], 1)[..., channel_of], "multiplier"),
+                output.constant(channel_of),
                 *scratch,
                 Output(0),
             ),

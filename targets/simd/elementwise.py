@@ -9,7 +9,7 @@ from kiln_targets.simd.isa import Isa
 
 from compiler.graph import OpView
 from compiler.kernel_fields import clamp_fields
-from compiler.kernels import Call, Input, Kernel, Output, kernel
+from compiler.kernels import Call, Field, Input, Kernel, Output, kernel
 from compiler.operators.binary import add_left_shift, add_multipliers
 
 
@@ -38,12 +38,9 @@ class Int8Sum(Kernel):
                 "rounding": int(view.numerics == "fast"),
                 "left_shift": add_left_shift(view),
                 "b_sign": sign,
-                "a_multiplier": first[0],
-                "a_right": -first[1],
-                "b_multiplier": second[0],
-                "b_right": -second[1],
-                "output_multiplier": last[0],
-                "output_right": -last[1],
+                **_fixed_point("a", first),
+                **_fixed_point("b", second),
+                **_fixed_point("output", last, output.zero_point),
                 "a_scale": float(np.float32(a.scale / output.scale)),
                 "b_scale": float(np.float32(sign * b.scale / output.scale)),
             },
@@ -57,12 +54,23 @@ class Int8Sum(Kernel):
         return float(view.output().elements)
 
 
+def _fixed_point(name: str, pair: tuple[int, int], zero_point: int = 0) -> dict[str, Field]:
+    """``struct simd_fixed_point`` of a multiplier and its shift, which is to the right."""
+    multiplier, right = pair[0], -pair[1]
+    offset = (1 << right >> 1) + (zero_point << right)
+    return {
+        f"{name}.multiplier": multiplier, f"{name}.right": right, f"{name}.offset": offset,
+    }  # fmt: skip
+
+
 def _in_range(view: OpView) -> bool:
     """Whether every shift is to the right, and every sum within what the vector code takes."""
     if view.numerics == "fast":
         scales = (view.input(0).scale + view.input(1).scale) / view.output().scale
         return 255 * scales < 2**30
-    return all(shift <= 0 for _, shift in add_multipliers(view))
+    # Operands are 255 * 2^20 at most; the output's zero point is shifted with their sum.
+    pairs = add_multipliers(view)
+    return all(shift <= 0 for _, shift in pairs) and pairs[2][1] > -23
 
 
 def register(isa: Isa) -> None:

@@ -1,11 +1,10 @@
-"""Lays out weights and per-channel constants for the shared SIMD kernels."""
+"""Lays out weights and biases for the shared SIMD kernels."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from compiler.graph import OpView
-from compiler.kernel_fields import accumulator_scales, quantize_multiplier
 
 
 def round_up(value: int, multiple: int) -> int:
@@ -54,28 +53,7 @@ def folded_bias(view: OpView, weight: np.ndarray, offset: int, lanes: int) -> np
     return pad_axis(folded.astype(np.uint64).astype(np.uint32).view(np.int32), 0, lanes)
 
 
-def requantization(view: OpView, channels: int, lanes: int) -> np.ndarray:
-    """``fast``: float32 (channels); ``tflite``: int32 (3, channels) of multiplier, left, right."""
-    scales = accumulator_scales(view, channels)
-    if view.numerics == "fast":
-        return pad_axis(scales.astype(np.float32), 0, lanes)
-    pairs = np.array([quantize_multiplier(float(scale)) for scale in scales], np.int32)
-    multiplier, shift = pairs[:, 0], pairs[:, 1]
-    table = np.stack([multiplier, np.maximum(shift, 0), np.maximum(-shift, 0)])
-    return pad_axis(table.astype(np.int32), 1, lanes)
-
-
-def requantizes_exactly(view: OpView, weight: np.ndarray) -> bool:
-    """Whether no accumulator of (O, ...) weights can leave the range the vector code takes.
-
-    That is ``|acc| < 2^(30 - left shift)`` for ``tflite``, and ``|acc * scale| < 2^30``.
-    """
-    channels = weight.shape[0]
-    sums = np.abs(weight.reshape(channels, -1).astype(np.int64)).sum(axis=1)
-    farthest = max(127 - view.input(0).zero_point, view.input(0).zero_point + 128)
-    most = np.abs(bias_of(view, channels)) + farthest * sums
-    scales = accumulator_scales(view, channels)
-    if view.numerics == "fast":
-        return bool((most < 2**31).all() and (most * scales < 2**30).all())
-    left = np.maximum([quantize_multiplier(float(scale))[1] for scale in scales], 0)
-    return bool((left < 30).all() and (most < 2 ** (30 - np.minimum(left, 30))).all())
+def padded_channels(channels: int, lanes: int) -> np.ndarray:
+    """0, 1, ... up to a multiple of ``lanes``; -1 for those that do not exist."""
+    indices = np.arange(round_up(channels, lanes))
+    return np.where(indices < channels, indices, -1)

@@ -11,6 +11,7 @@ import numpy as np
 
 from compiler.kernels import Kernel
 from compiler.operators.elementwise import ArithmeticParams
+from compiler.operators.matrix import FullyConnectedParams
 from tests.support import shape_grid
 from tests.support.kernel_harness import Case
 
@@ -49,6 +50,30 @@ def sum_cases(kernel: Kernel, kind: str) -> list[Case]:
     return shape_grid.fitting(cases)
 
 
+def scale_cases(kernel: Kernel) -> list[Case]:
+    """Dense layers whose channels have multipliers from 2^-40 to 2^4 and biases to match."""
+    cases = []
+    for numerics, zero_point in itertools.product(shape_grid.NUMERICS, (-128, 0, 127)):
+        random = np.random.default_rng(zero_point + 128)
+        exponents = random.uniform(-40, 4, 37)
+        bias = np.clip(np.exp2(-exponents + 6), 1, 2**30) * random.choice([-1, 1], 37)
+        x = random.integers(-128, 128, (3, 20)).astype(np.int8)
+        w = random.integers(-127, 128, (37, 20)).astype(np.int8)
+        scales = np.exp2(exponents).astype(np.float32)
+        view = shape_grid.one_op(
+            "fully_connected", FullyConnectedParams(),
+            [
+                shape_grid.tensor("x", x.shape, "int8", 1.0, 3),
+                shape_grid.constant("w", w, scales),
+                shape_grid.constant("b", bias.astype(np.int32), scales),
+            ],
+            [shape_grid.tensor("y", (3, 37), "int8", 1.0, zero_point)], numerics,
+        )  # fmt: skip
+        cases.append(Case(kernel, view, (x, w, bias.astype(np.int32))))
+    assert all(kernel.fits(case.view) for case in cases)
+    return cases
+
+
 GRIDS: dict[str, Callable[[Kernel], list[Case]]] = {
     "conv2d": shape_grid.conv2d_cases,
     "depthwise_conv2d": shape_grid.depthwise_cases,
@@ -63,4 +88,6 @@ def simd_cases(kernel: Kernel) -> list[Case]:
     cases = [case for op in kernel.ops for case in GRIDS[op](kernel)]
     if kernel.dtypes == ("int8",) and "add" not in kernel.ops:
         cases = [without_minimum(c) if i // 2 % 2 else c for i, c in enumerate(cases)]
+        if "fully_connected" in kernel.ops:
+            cases += scale_cases(kernel)
     return cases

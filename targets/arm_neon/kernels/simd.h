@@ -3,6 +3,7 @@
 #define ARM_NEON_SIMD_H
 
 #include "kernel.h"
+#include "simd/kernels/requantization.h"
 
 #include <arm_neon.h>
 #include <string.h>
@@ -106,15 +107,16 @@ KILN_INLINE void neon_multiply_byte_pairs(neon_i32 *sums, neon_bytes x0, neon_by
     neon_add_products(sums, low, vmlal_high_s8(high, x1, w1));
 }
 
-/* kiln_multiply_quantized of every lane, where |accumulator| < 2^(30 - left): left and right are
- * the shift's two directions. */
-KILN_INLINE neon_i32 neon_requantize_tflite(neon_i32 accumulator, neon_i32 multiplier,
-                                            neon_i32 left, neon_i32 right) {
-    int32x4_t high = vqrdmulhq_s32(vshlq_s32(accumulator, left), multiplier);
-    /* vrshl rounds ties up; one less where negative, and shifted at all, makes that away from 0. */
-    int32x4_t down = vnegq_s32(right);
+KILN_INLINE neon_i32 neon_shift_left(neon_i32 a, neon_i32 bits) { return vshlq_s32(a, bits); }
+
+/* Every lane times multiplier / 2^31, to nearest, and then / 2^right, ties away from zero: as
+ * kiln_multiply_quantized. `offset` is half of 2^right and what else is added before that shift;
+ * no sum may overflow. */
+KILN_INLINE neon_i32 neon_requantize_tflite(neon_i32 value, neon_i32 multiplier, neon_i32 right,
+                                            neon_i32 offset) {
+    int32x4_t high = vqrdmulhq_s32(value, multiplier), down = vnegq_s32(right);
     int32x4_t negative = vshrq_n_s32(vandq_s32(high, down), 31);
-    return vrshlq_s32(vqaddq_s32(high, negative), down);
+    return vshlq_s32(vaddq_s32(vaddq_s32(high, offset), negative), down);
 }
 
 /* rint(accumulator * scale), ties to even, where that fits 32 bits. */
@@ -125,10 +127,6 @@ KILN_INLINE neon_i32 neon_requantize_fast(neon_i32 accumulator, const float *sca
 KILN_INLINE neon_i32 neon_add_i32(neon_i32 a, int32_t b) { return vaddq_s32(a, vdupq_n_s32(b)); }
 
 KILN_INLINE neon_i32 neon_set_i32(int32_t value) { return vdupq_n_s32(value); }
-
-KILN_INLINE neon_i32 neon_shift_left_i32(neon_i32 a, int32_t bits) {
-    return vshlq_s32(a, vdupq_n_s32(bits));
-}
 
 /* a + b or, where `sign` is -1, a - b. */
 KILN_INLINE neon_i32 neon_add_signed_i32(neon_i32 a, neon_i32 b, int32_t sign) {
@@ -204,5 +202,9 @@ KILN_INLINE void neon_store_f32(float *to, neon_f32 value, int32_t count) {
     vst1q_f32(buffer, value);
     for (int32_t i = 0; i < count; i++) to[i] = buffer[i];
 }
+
+#define SIMD(name) neon_##name
+#include "simd/kernels/requantize_body.h"
+#undef SIMD
 
 #endif

@@ -3,12 +3,9 @@
 
 #define SUM_BLOCK (SUM_VECTORS * SIMD_LANES)
 
-/* One operand, less its zero point, in the scale of the sum. */
-KILN_INLINE SIMD(i32) SIMD(sum_operand)(SIMD(i32) value, int32_t left_shift, int32_t multiplier,
-                                        int32_t right) {
-    return SIMD(requantize_tflite)(SIMD(shift_left_i32)(value, left_shift),
-                                   SIMD(set_i32)(multiplier), SIMD(set_i32)(0),
-                                   SIMD(set_i32)(right));
+KILN_INLINE SIMD(i32) SIMD(sum_rescale)(const struct simd_fixed_point *s, SIMD(i32) value) {
+    return SIMD(requantize_tflite)(value, SIMD(set_i32)(s->multiplier), SIMD(set_i32)(s->right),
+                                   SIMD(set_i32)(s->offset));
 }
 
 KILN_INLINE SIMD(i32) SIMD(sum_vector)(const struct simd_add_int8_shape *s, const int8_t *a,
@@ -18,13 +15,12 @@ KILN_INLINE SIMD(i32) SIMD(sum_vector)(const struct simd_add_int8_shape *s, cons
     if (s->rounding == KILN_ROUND_FAST) {
         SIMD(f32) first = SIMD(scaled_f32)(left, s->a_scale);
         left = SIMD(round_sum_f32)(first, SIMD(scaled_f32)(right, s->b_scale));
-    } else {
-        left = SIMD(sum_operand)(left, s->left_shift, s->a_multiplier, s->a_right);
-        right = SIMD(sum_operand)(right, s->left_shift, s->b_multiplier, s->b_right);
-        left = SIMD(add_signed_i32)(left, right, s->b_sign);
-        left = SIMD(sum_operand)(left, 0, s->output_multiplier, s->output_right);
+        return SIMD(add_i32)(left, s->output_zero_point);
     }
-    return SIMD(add_i32)(left, s->output_zero_point);
+    const SIMD(i32) bits = SIMD(set_i32)(s->left_shift);
+    left = SIMD(sum_rescale)(&s->a, SIMD(shift_left)(left, bits));
+    right = SIMD(sum_rescale)(&s->b, SIMD(shift_left)(right, bits));
+    return SIMD(sum_rescale)(&s->output, SIMD(add_signed_i32)(left, right, s->b_sign));
 }
 
 KILN_INLINE void SIMD(sum_block)(const struct simd_add_int8_shape *s, const int8_t *a,

@@ -4,14 +4,21 @@
 
 #include "kernel.h"
 
-/* The members mean what they do in struct add_integer_shape of the reference target. */
+/* Times multiplier / 2^31, to nearest, and with offset added / 2^right. */
+struct simd_fixed_point {
+    int32_t multiplier, right, offset;
+};
+
+/* tflite: each operand, shifted left, in the sum's scale; their sum in the output's, whose zero
+ * point is in the offset. fast: scales are those of the operands over that of the output. */
 struct simd_add_int8_shape {
     int32_t count;
+    int32_t rounding; /* enum kiln_rounding */
     int32_t a_zero_point, b_zero_point, output_zero_point;
     int32_t clamp_low, clamp_high;
-    int32_t rounding; /* enum kiln_rounding */
-    int32_t left_shift, b_sign;
-    int32_t a_multiplier, a_right, b_multiplier, b_right, output_multiplier, output_right;
+    int32_t left_shift;
+    int32_t b_sign; /* -1 to subtract */
+    struct simd_fixed_point a, b, output;
     float a_scale, b_scale;
 };
 

@@ -17,18 +17,10 @@ KILN_INLINE void TILE(finish)(const struct TILE_SHAPE *s, struct TILE(operands) 
     const int32_t padded = (s->output_channels + SIMD_LANES - 1) / SIMD_LANES * SIMD_LANES;
     SIMD_UNROLL
     for (int32_t c = 0; c < columns; c++) {
-        if (s->rounding == KILN_ROUND_FAST) {
-            const float *scale = (const float *)operands.scale + channel + c * SIMD_LANES;
-            sums[c] = SIMD(requantize_fast)(sums[c], scale);
-        } else {
-            const int32_t *scale = (const int32_t *)operands.scale + channel + c * SIMD_LANES;
-            sums[c] = SIMD(requantize_tflite)(sums[c], SIMD(load_i32)(scale),
-                                              SIMD(load_i32)(scale + padded),
-                                              SIMD(load_i32)(scale + 2 * padded));
-        }
-        sums[c] = SIMD(add_i32)(sums[c], s->output_zero_point);
+        sums[c] = SIMD(requantize)(&s->output, sums[c], operands.scale, padded,
+                                   channel + c * SIMD_LANES);
     }
-    SIMD(store_int8)(to, sums, columns, s->clamp_low, s->clamp_high, valid);
+    SIMD(store_int8)(to, sums, columns, s->output.clamp_low, s->output.clamp_high, valid);
 }
 
 /* rows x (columns * lanes) outputs, accumulated in registers. `channel` is the first of them,

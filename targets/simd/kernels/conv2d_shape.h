@@ -2,7 +2,7 @@
 #ifndef SIMD_CONV2D_SHAPE_H
 #define SIMD_CONV2D_SHAPE_H
 
-#include "kernel.h"
+#include "simd/kernels/requantization.h"
 
 /* A fully connected layer and a 1x1 convolution are one image of one row, batch * height * width
  * pixels wide. */
@@ -20,9 +20,8 @@
 
 struct simd_conv2d_int8_shape {
     SIMD_CONV2D_MEMBERS
-    int32_t input_zero_point, output_zero_point;
-    int32_t clamp_low, clamp_high;
-    int32_t rounding; /* enum kiln_rounding */
+    struct simd_requantization output;
+    int32_t input_zero_point;
     int32_t narrow_weights; /* whether no weight is -128 */
 };
 

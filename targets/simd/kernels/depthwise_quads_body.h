@@ -66,18 +66,10 @@ KILN_INLINE void LINE(block)(const struct LINE_SHAPE *s, struct LINE(operands) o
     }
     SIMD_UNROLL
     for (int32_t v = 0; v < 4; v++) {
-        if (s->rounding == KILN_ROUND_FAST) {
-            const float *scale = (const float *)operands.scale + first + v * SIMD_LANES;
-            sums[v] = SIMD(requantize_fast)(sums[v], scale);
-        } else {
-            const int32_t *scale = (const int32_t *)operands.scale + first + v * SIMD_LANES;
-            sums[v] = SIMD(requantize_tflite)(sums[v], SIMD(load_i32)(scale),
-                                              SIMD(load_i32)(scale + period),
-                                              SIMD(load_i32)(scale + 2 * period));
-        }
-        sums[v] = SIMD(add_i32)(sums[v], s->output_zero_point);
+        sums[v] = SIMD(requantize)(&s->output, sums[v], operands.scale, period,
+                                   first + v * SIMD_LANES);
     }
-    SIMD(store_int8_block)(to, sums, s->clamp_low, s->clamp_high, valid);
+    SIMD(store_int8_block)(to, sums, s->output.clamp_low, s->output.clamp_high, valid);
 }
 
 KILN_INLINE void LINE(row)(const struct LINE_SHAPE *s, struct LINE(operands) operands,

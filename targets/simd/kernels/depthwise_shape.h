@@ -2,7 +2,7 @@
 #ifndef SIMD_DEPTHWISE_SHAPE_H
 #define SIMD_DEPTHWISE_SHAPE_H
 
-#include "kernel.h"
+#include "simd/kernels/requantization.h"
 
 /* Pixels and channels of a row are one flat sequence: element i has channel i % channels, and its
  * taps are at i, i + channels, ... of the padded row. Constants repeat after `period` vectors (or
@@ -21,9 +21,8 @@
 
 struct simd_depthwise_int8_shape {
     SIMD_DEPTHWISE_MEMBERS
-    int32_t input_zero_point, output_zero_point;
-    int32_t clamp_low, clamp_high;
-    int32_t rounding;       /* enum kiln_rounding */
+    struct simd_requantization output;
+    int32_t input_zero_point;
     int32_t narrow_weights; /* whether no weight is -128 */
 };
 

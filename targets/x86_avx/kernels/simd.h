@@ -3,6 +3,7 @@
 #define X86_AVX_SIMD_H
 
 #include "kernel.h"
+#include "simd/kernels/requantization.h"
 
 #include <immintrin.h>
 #include <string.h>
@@ -94,21 +95,25 @@ KILN_INLINE avx2_i32 avx2_dot(avx2_i32 sum, avx2_quad quad, avx2_weights weights
     return _mm256_add_epi32(sum, _mm256_madd_epi16(quad.second, weights.second));
 }
 
-/* kiln_multiply_quantized of every lane, where |accumulator| < 2^(30 - left): left and right are
- * the shift's two directions. */
-KILN_INLINE avx2_i32 avx2_requantize_tflite(avx2_i32 accumulator, avx2_i32 multiplier,
-                                            avx2_i32 left, avx2_i32 right) {
-    const __m256i one = _mm256_set1_epi32(1), nudge = _mm256_set1_epi64x((int64_t)1 << 31);
-    __m256i doubled = _mm256_sllv_epi32(accumulator, _mm256_add_epi32(left, one));
-    __m256i even = _mm256_add_epi64(_mm256_mul_epi32(doubled, multiplier), nudge);
-    __m256i odd = _mm256_add_epi64(_mm256_mul_epi32(_mm256_srli_epi64(doubled, 32),
-                                                    _mm256_srli_epi64(multiplier, 32)),
-                                   nudge);
-    __m256i high = _mm256_blend_epi32(_mm256_srli_epi64(even, 32), odd, 0xAA);
-    __m256i half = _mm256_srli_epi32(_mm256_sllv_epi32(one, right), 1);
+KILN_INLINE avx2_i32 avx2_shift_left(avx2_i32 a, avx2_i32 bits) {
+    return _mm256_sllv_epi32(a, bits);
+}
+
+/* Every lane times multiplier / 2^31, to nearest, and then / 2^right, ties away from zero: as
+ * kiln_multiply_quantized. `offset` is half of 2^right and what else is added before that shift;
+ * no sum may overflow. */
+KILN_INLINE avx2_i32 avx2_requantize_tflite(avx2_i32 value, avx2_i32 multiplier, avx2_i32 right,
+                                            avx2_i32 offset) {
+    const __m256i nudge = _mm256_set1_epi64x((int64_t)1 << 30);
+    __m256i even = _mm256_mul_epi32(value, multiplier);
+    __m256i odd =
+        _mm256_mul_epi32(_mm256_srli_epi64(value, 32), _mm256_srli_epi64(multiplier, 32));
+    even = _mm256_srli_epi64(_mm256_add_epi64(even, nudge), 31);
+    odd = _mm256_slli_epi64(_mm256_add_epi64(odd, nudge), 1);
+    __m256i high = _mm256_blend_epi32(even, odd, 0xAA);
     __m256i shifts = _mm256_cmpgt_epi32(right, _mm256_setzero_si256());
     __m256i negative = _mm256_srai_epi32(_mm256_and_si256(high, shifts), 31);
-    return _mm256_srav_epi32(_mm256_add_epi32(_mm256_add_epi32(high, half), negative), right);
+    return _mm256_srav_epi32(_mm256_add_epi32(_mm256_add_epi32(high, offset), negative), right);
 }
 
 /* rint(accumulator * scale), ties to even, where that fits 32 bits. */
@@ -127,10 +132,6 @@ KILN_INLINE __m128i avx2_clamp_bytes(__m128i bytes, int32_t low, int32_t high) {
 }
 
 KILN_INLINE avx2_i32 avx2_set_i32(int32_t value) { return _mm256_set1_epi32(value); }
-
-KILN_INLINE avx2_i32 avx2_shift_left_i32(avx2_i32 a, int32_t bits) {
-    return _mm256_slli_epi32(a, bits);
-}
 
 /* a + b or, where `sign` is -1, a - b. */
 KILN_INLINE avx2_i32 avx2_add_signed_i32(avx2_i32 a, avx2_i32 b, int32_t sign) {
@@ -237,5 +238,9 @@ KILN_INLINE void avx2_store_f32(float *to, avx2_f32 value, int32_t count) {
     _mm256_storeu_ps(buffer, value);
     for (int32_t i = 0; i < count; i++) to[i] = buffer[i];
 }
+
+#define SIMD(name) avx2_##name
+#include "simd/kernels/requantize_body.h"
+#undef SIMD
 
 #endif

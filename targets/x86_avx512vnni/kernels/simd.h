@@ -47,21 +47,23 @@ KILN_INLINE avx512_i32 avx512_dot(avx512_i32 sum, avx512_quad quad, avx512_weigh
     return sum;
 }
 
-/* kiln_multiply_quantized of every lane, where |accumulator| < 2^(30 - left): left and right are
- * the shift's two directions. */
-KILN_INLINE avx512_i32 avx512_requantize_tflite(avx512_i32 accumulator, avx512_i32 multiplier,
-                                                avx512_i32 left, avx512_i32 right) {
-    const __m512i one = _mm512_set1_epi32(1), nudge = _mm512_set1_epi64((int64_t)1 << 31);
-    __m512i doubled = _mm512_sllv_epi32(accumulator, _mm512_add_epi32(left, one));
-    __m512i even = _mm512_add_epi64(_mm512_mul_epi32(doubled, multiplier), nudge);
-    __m512i odd = _mm512_add_epi64(_mm512_mul_epi32(_mm512_srli_epi64(doubled, 32),
-                                                    _mm512_srli_epi64(multiplier, 32)),
-                                   nudge);
-    __m512i high = _mm512_mask_blend_epi32(0xAAAA, _mm512_srli_epi64(even, 32), odd);
-    __m512i half = _mm512_srli_epi32(_mm512_sllv_epi32(one, right), 1);
+KILN_INLINE avx512_i32 avx512_shift_left(avx512_i32 a, avx512_i32 bits) {
+    return _mm512_sllv_epi32(a, bits);
+}
+
+/* As avx2_requantize_tflite. */
+KILN_INLINE avx512_i32 avx512_requantize_tflite(avx512_i32 value, avx512_i32 multiplier,
+                                                avx512_i32 right, avx512_i32 offset) {
+    const __m512i nudge = _mm512_set1_epi64((int64_t)1 << 30);
+    __m512i even = _mm512_mul_epi32(value, multiplier);
+    __m512i odd =
+        _mm512_mul_epi32(_mm512_srli_epi64(value, 32), _mm512_srli_epi64(multiplier, 32));
+    even = _mm512_srli_epi64(_mm512_add_epi64(even, nudge), 31);
+    odd = _mm512_slli_epi64(_mm512_add_epi64(odd, nudge), 1);
+    __m512i high = _mm512_mask_blend_epi32(0xAAAA, even, odd);
     __mmask16 shifts = _mm512_test_epi32_mask(right, right);
     __m512i negative = _mm512_maskz_srai_epi32(shifts, high, 31);
-    return _mm512_srav_epi32(_mm512_add_epi32(_mm512_add_epi32(high, half), negative), right);
+    return _mm512_srav_epi32(_mm512_add_epi32(_mm512_add_epi32(high, offset), negative), right);
 }
 
 /* rint(accumulator * scale), ties to even, where that fits 32 bits. */
@@ -75,10 +77,6 @@ KILN_INLINE avx512_i32 avx512_add_i32(avx512_i32 a, int32_t b) {
 }
 
 KILN_INLINE avx512_i32 avx512_set_i32(int32_t value) { return _mm512_set1_epi32(value); }
-
-KILN_INLINE avx512_i32 avx512_shift_left_i32(avx512_i32 a, int32_t bits) {
-    return _mm512_slli_epi32(a, (unsigned)bits);
-}
 
 /* a + b or, where `sign` is -1, a - b. */
 KILN_INLINE avx512_i32 avx512_add_signed_i32(avx512_i32 a, avx512_i32 b, int32_t sign) {
@@ -180,5 +178,9 @@ KILN_INLINE void avx512_store_f32(float *to, avx512_f32 value, int32_t count) {
         _mm512_mask_storeu_ps(to, (__mmask16)((1u << count) - 1), value);
     }
 }
+
+#define SIMD(name) avx512_##name
+#include "simd/kernels/requantize_body.h"
+#undef SIMD
 
 #endif

@@ -9,6 +9,7 @@ typedef avx2_i32 avxvnni_i32;
 #define avxvnni_copy avx2_copy
 #define avxvnni_load_i32 avx2_load_i32
 #define avxvnni_add_i32 avx2_add_i32
+#define avxvnni_shift_left avx2_shift_left
 #define avxvnni_requantize_tflite avx2_requantize_tflite
 #define avxvnni_requantize_fast avx2_requantize_fast
 #define avxvnni_store_int8 avx2_store_int8
@@ -54,5 +55,9 @@ KILN_INLINE avxvnni_i32 avxvnni_dot(avxvnni_i32 sum, avxvnni_quad quad, avxvnni_
     __asm__("%{vex%} vpdpbusd %2, %1, %0" : "+x"(sum) : "x"(quad), "x"(weights));
     return sum;
 }
+
+#define SIMD(name) avxvnni_##name
+#include "simd/kernels/requantize_body.h"
+#undef SIMD
 
 #endif

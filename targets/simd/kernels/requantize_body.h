@@ -1,0 +1,15 @@
+/* Accumulators to outputs: included once per instruction set. Expects SIMD(name). */
+
+/* One vector, of the channels from `first` on; `stride` is the length of a row of `scale`. */
+KILN_INLINE SIMD(i32) SIMD(requantize)(const struct simd_requantization *s, SIMD(i32) sum,
+                                       const void *scale, int32_t stride, int32_t first) {
+    if (s->rounding == KILN_ROUND_FAST) {
+        sum = SIMD(requantize_fast)(sum, (const float *)scale + first);
+    } else {
+        const int32_t *row = (const int32_t *)scale + first;
+        if (s->shifts_left) sum = SIMD(shift_left)(sum, SIMD(load_i32)(row + 3 * stride));
+        sum = SIMD(requantize_tflite)(sum, SIMD(load_i32)(row), SIMD(load_i32)(row + stride),
+                                      SIMD(load_i32)(row + 2 * stride));
+    }
+    return SIMD(add_i32)(sum, s->zero_point);
+}
