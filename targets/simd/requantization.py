@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from kiln_targets.simd.packing import bias_of
 
+from compiler.accumulate import accumulator_rounding
 from compiler.graph import OpView
 from compiler.kernel_fields import (
     accumulator_scales,
@@ -44,7 +45,8 @@ def requantization(view: OpView, weight: np.ndarray) -> Requantization | None:
         fields = {**common, "output.shifts_left": 0, "output.zero_point": zero_point}
         exact = bool((most < 2**31).all() and (most * scales < 2**30).all())
         return Requantization(fields, scales.astype(np.float32)) if exact else None
-    table, largest = _fixed_point_table(scales, most)
+    single = accumulator_rounding(view) == "single"
+    table, largest = _fixed_point_table(scales, most, least_right=int(single))
     with_zero_point = table[2].astype(np.float64) + np.ldexp(float(zero_point), table[1])
     apart = bool((np.abs(with_zero_point) + largest >= 2**31 - 1).any())
     if not apart:
@@ -59,13 +61,17 @@ def requantization(view: OpView, weight: np.ndarray) -> Requantization | None:
     return Requantization(fields, table.astype(np.int32)) if exact else None
 
 
-def _fixed_point_table(scales: np.ndarray, most: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _fixed_point_table(
+    scales: np.ndarray, most: np.ndarray, least_right: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Multiplier, right shift, half of 2^right and left shift; and what is shifted right at most.
 
-    Channels whose outputs all round to the zero point have a multiplier of 0 instead.
+    Channels whose outputs all round to the zero point have a multiplier of 0 instead. With a
+    ``least_right`` of 1 half is added before that shift, so that all rounding is there.
     """
     pairs = np.array([quantize_multiplier(float(scale)) for scale in scales], np.int64)
-    left, right = np.maximum(pairs[:, 1], 0), np.maximum(-pairs[:, 1], 0)
+    right = np.maximum(-pairs[:, 1], least_right)
+    left = pairs[:, 1] + right
     largest = np.ldexp(most, left) * pairs[:, 0] / 2**31 + 1
     alive = largest >= np.ldexp(0.5, right)
     table = np.stack([pairs[:, 0], right, (1 << right) >> 1, left]) * alive

@@ -119,6 +119,14 @@ KILN_INLINE neon_i32 neon_requantize_tflite(neon_i32 value, neon_i32 multiplier,
     return vshlq_s32(vaddq_s32(vaddq_s32(high, offset), negative), down);
 }
 
+/* value * multiplier / 2^31 rounded down, and with offset added / 2^right rounded down: with half
+ * of 2^right in the offset, kiln_multiply_single. */
+KILN_INLINE neon_i32 neon_requantize_single(neon_i32 value, neon_i32 multiplier, neon_i32 right,
+                                            neon_i32 offset) {
+    int32x4_t high = vqdmulhq_s32(value, multiplier);
+    return vshlq_s32(vaddq_s32(high, offset), vnegq_s32(right));
+}
+
 /* rint(accumulator * scale), ties to even, where that fits 32 bits. */
 KILN_INLINE neon_i32 neon_requantize_fast(neon_i32 accumulator, const float *scale) {
     return vcvtnq_s32_f32(vmulq_f32(vcvtq_f32_s32(accumulator), vld1q_f32(scale)));

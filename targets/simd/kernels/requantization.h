@@ -4,8 +4,8 @@
 
 #include "kernel.h"
 
-/* The scale of `fast` is float32[channels]. That of `tflite` is four rows of int32[channels]:
- * multiplier, right shift, offset (added before that shift) and left shift. */
+/* The scale of `fast` is float32[channels], else four rows of int32[channels]: multiplier, right
+ * shift, offset (added before that shift) and left shift. */
 struct simd_requantization {
     int32_t rounding; /* enum kiln_rounding */
     int32_t shifts_left; /* whether any channel does */

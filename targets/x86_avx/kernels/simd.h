@@ -116,6 +116,18 @@ KILN_INLINE avx2_i32 avx2_requantize_tflite(avx2_i32 value, avx2_i32 multiplier,
     return _mm256_srav_epi32(_mm256_add_epi32(_mm256_add_epi32(high, offset), negative), right);
 }
 
+/* value * multiplier / 2^31 rounded down, and with offset added / 2^right rounded down: with half
+ * of 2^right in the offset, kiln_multiply_single. */
+KILN_INLINE avx2_i32 avx2_requantize_single(avx2_i32 value, avx2_i32 multiplier, avx2_i32 right,
+                                            avx2_i32 offset) {
+    __m256i even = _mm256_mul_epi32(value, multiplier);
+    __m256i odd =
+        _mm256_mul_epi32(_mm256_srli_epi64(value, 32), _mm256_srli_epi64(multiplier, 32));
+    __m256i high =
+        _mm256_blend_epi32(_mm256_srli_epi64(even, 31), _mm256_slli_epi64(odd, 1), 0xAA);
+    return _mm256_srav_epi32(_mm256_add_epi32(high, offset), right);
+}
+
 /* rint(accumulator * scale), ties to even, where that fits 32 bits. */
 KILN_INLINE avx2_i32 avx2_requantize_fast(avx2_i32 accumulator, const float *scale) {
     __m256 real = _mm256_mul_ps(_mm256_cvtepi32_ps(accumulator), _mm256_loadu_ps(scale));

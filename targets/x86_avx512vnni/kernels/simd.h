@@ -66,6 +66,17 @@ KILN_INLINE avx512_i32 avx512_requantize_tflite(avx512_i32 value, avx512_i32 mul
     return _mm512_srav_epi32(_mm512_add_epi32(_mm512_add_epi32(high, offset), negative), right);
 }
 
+/* As avx2_requantize_single. */
+KILN_INLINE avx512_i32 avx512_requantize_single(avx512_i32 value, avx512_i32 multiplier,
+                                                avx512_i32 right, avx512_i32 offset) {
+    __m512i even = _mm512_mul_epi32(value, multiplier);
+    __m512i odd =
+        _mm512_mul_epi32(_mm512_srli_epi64(value, 32), _mm512_srli_epi64(multiplier, 32));
+    __m512i high = _mm512_mask_blend_epi32(0xAAAA, _mm512_srli_epi64(even, 31),
+                                           _mm512_slli_epi64(odd, 1));
+    return _mm512_srav_epi32(_mm512_add_epi32(high, offset), right);
+}
+
 /* rint(accumulator * scale), ties to even, where that fits 32 bits. */
 KILN_INLINE avx512_i32 avx512_requantize_fast(avx512_i32 accumulator, const float *scale) {
     __m512 real = _mm512_mul_ps(_mm512_cvtepi32_ps(accumulator), _mm512_loadu_ps(scale));
