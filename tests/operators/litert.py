@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -68,22 +68,49 @@ def random_values(rng: np.random.Generator, shape: Sequence[int], dtype: str) ->
     return rng.integers(info.min, info.max + 1, shape).astype(kind)
 
 
-def compare(case: Case, folder: Path, rng: np.random.Generator) -> None:
-    """Assert that both give the same: integers to the bit, floats to 1e-5 of the range."""
+def every_value(dtype: str) -> np.ndarray:
+    """All 256 values of an 8-bit type; of int16 every 13th, and those at both ends."""
+    info = np.iinfo(dtype)
+    if info.bits == 8:
+        return np.arange(info.min, info.max + 1).astype(dtype)
+    ends = [info.min, info.min + 1, -1, 0, 1, info.max - 1, info.max]
+    return np.array([*range(info.min, info.max, 13), *ends]).astype(dtype)
+
+
+def run_optimized(data: bytes, inputs: Mapping[str, np.ndarray]) -> list[np.ndarray]:
+    """Outputs by LiteRT's own optimized kernels, without XNNPACK."""
+    from ai_edge_litert.interpreter import OpResolverType
+
+    return run_litert(data, inputs, OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES)
+
+
+def compare(
+    case: Case,
+    folder: Path,
+    rng: np.random.Generator,
+    values: Sequence[np.ndarray | None] = (),
+    run: Callable[..., list[np.ndarray]] = run_litert,
+) -> None:
+    """Assert that both give the same: integers to the bit, floats to 1e-5 of the range.
+
+    ``values``: of the inputs, where not random.
+    """
     load_builtins()
     data = case.model()
     path = folder / "model.tflite"
     path.write_bytes(data)
     graph = read_model(path)
     check_graph(graph)
+    given = dict(enumerate(values))
     inputs = {
-        f"in{i}": random_values(rng, spec.shape, spec.dtype)
+        f"in{i}": random_values(rng, spec.shape, spec.dtype) if given.get(i) is None else given[i]
         for i, spec in enumerate(case.inputs)
         if spec.data is None
     }
-    wanted = run_litert(data, inputs)
+    wanted = run(data, inputs)
     found = Simulator(graph).run(inputs)
     for name, expected in zip(graph.outputs, wanted, strict=True):
+        assert found[name].dtype == expected.dtype
         if expected.dtype.kind == "f":
             bound = 1e-5 * max(1.0, float(np.abs(expected).max()))
             np.testing.assert_allclose(found[name], expected, atol=bound, rtol=0)

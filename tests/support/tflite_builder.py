@@ -111,18 +111,15 @@ class Builder:
         return bytes(builder.Output())
 
 
-def run_litert(data: bytes, inputs: Mapping[str, np.ndarray]) -> list[np.ndarray]:
-    """Outputs of one inference by LiteRT's reference kernels (BUILTIN_REF).
-
-    An operator that has no reference kernel is run by the ordinary one, without delegates.
-    """
+def run_litert(
+    data: bytes, inputs: Mapping[str, np.ndarray], resolver: Any = None
+) -> list[np.ndarray]:
+    """Outputs of one inference by LiteRT's reference kernels (BUILTIN_REF), or by others."""
     from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
-    resolvers = OpResolverType.BUILTIN_REF, OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
-    try:
-        interpreter = Interpreter(model_content=data, experimental_op_resolver_type=resolvers[0])
-    except ValueError:
-        interpreter = Interpreter(model_content=data, experimental_op_resolver_type=resolvers[1])
+    interpreter = Interpreter(
+        model_content=data, experimental_op_resolver_type=resolver or OpResolverType.BUILTIN_REF
+    )
     interpreter.allocate_tensors()
     for detail in interpreter.get_input_details():
         interpreter.set_tensor(detail["index"], inputs[detail["name"]])
