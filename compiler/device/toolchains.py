@@ -93,7 +93,10 @@ class Gcc:
             link_flags = ("-nostdlib", "-no-pie", "-static", "-lgcc")
         elif chip.triple != "host":
             link_flags = ("-static",)
-        return Toolchain(self.name, (program,), "GNU", (*chip.cflags, *compile_flags), link_flags)
+        select = (*chip.cflags, *compile_flags)
+        found = Toolchain(self.name, (program,), "GNU", select, link_flags)
+        # A cross compiler may be installed without the C library it links programs with.
+        return found if is_bare(chip) or chip.triple == "host" or _links(found) else None
 
     def remedy(self, chip: Chip) -> str:
         return f"apt-get install {self._PACKAGES.get(chip.triple, 'gcc')}"
