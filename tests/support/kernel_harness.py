@@ -73,13 +73,13 @@ def _cortex_m(name: str, board: str, *flags: str) -> Machine:
 MACHINES = {
     machine.name: machine
     for machine in (
-        Machine("host", "gcc", ("-O2",)),
+        Machine("host", "gcc", ("-O3",)),
         Machine(
             "host-sanitized",
             "gcc",
             ("-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"),
         ),
-        Machine("aarch64", "aarch64-linux-gnu-gcc", ("-O2", "-static"), ("qemu-aarch64",)),
+        Machine("aarch64", "aarch64-linux-gnu-gcc", ("-O3", "-static"), ("qemu-aarch64",)),
         _cortex_m("cortex-m0", "mps2-an385", "-mcpu=cortex-m0plus"),
         _cortex_m("cortex-m3", "mps2-an385", "-mcpu=cortex-m3"),
         _cortex_m(

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from compiler.graph import NO_CLAMP, Graph, Op, OpView, Quantization, Tensor
+from compiler.graph import NO_CLAMP
 from compiler.kernels import Kernel
 from compiler.operators.convolution import (
     Conv2dParams,
@@ -22,6 +22,13 @@ from compiler.operators.convolution import (
 from compiler.operators.matrix import BatchMatmulParams, FullyConnectedParams
 from compiler.operators.pooling import PoolParams
 from tests.support.kernel_harness import Case
+from tests.support.operator_cases import (
+    constant,
+    fitting,
+    one_op,
+    tensor,
+    values,
+)
 
 Padding = tuple[int, int, int, int]
 NUMERICS = ("tflite", "fast")
@@ -85,61 +92,6 @@ WINDOWS = (
     Window((2, 2), (2, 2), padding=(3, 3, 3, 3)),
     Window((1, 17), (1, 4), stride=(1, 3), padding=(0, 0, 3, 0)),
 )
-
-
-def one_op(
-    kind: str,
-    params: Any,
-    inputs: Sequence[Tensor | None],
-    outputs: Sequence[Tensor],
-    numerics: str = "tflite",
-) -> OpView:
-    """A graph of one operator, seen from that operator."""
-    names = tuple(t.name if t is not None else "" for t in inputs)
-    op = Op(kind, f"test_{kind}", names, tuple(t.name for t in outputs), params)
-    tensors = {t.name: t for t in (*inputs, *outputs) if t is not None}
-    free = tuple(dict.fromkeys(t.name for t in inputs if t is not None and t.data is None))
-    graph = Graph("test", tensors, (op,), free, op.outputs, numerics)
-    return graph.view(op)
-
-
-def tensor(
-    name: str, shape: Sequence[int], dtype: str, scale: float = 0.0, zero_point: int = 0
-) -> Tensor:
-    """A tensor of the arena; quantized per tensor where ``scale`` is given."""
-    quant = Quantization((scale,), (zero_point,)) if scale else None
-    return Tensor(name, tuple(shape), dtype, quant)
-
-
-def constant(
-    name: str,
-    data: np.ndarray,
-    scale: Sequence[float] | np.ndarray = (),
-    zero_point: int = 0,
-    axis: int = 0,
-) -> Tensor:
-    """A constant; quantized per channel along ``axis`` where several scales are given."""
-    quant = None
-    if len(scale):
-        quant = Quantization(
-            tuple(float(np.float32(s)) for s in scale), (zero_point,) * len(scale),
-            axis if len(scale) > 1 else None,
-        )  # fmt: skip
-    return Tensor(name, data.shape, str(data.dtype), quant, data)
-
-
-def values(
-    random: np.random.Generator, shape: Sequence[int], dtype: str, extreme: bool = False
-) -> np.ndarray:
-    """Random numbers over the whole range of ``dtype``, or only its two ends."""
-    if dtype in ("float32", "float16"):
-        return random.normal(0, 1, shape).astype(dtype)
-    if dtype == "bool":
-        return random.integers(0, 2, shape).astype(bool)
-    info = np.iinfo(dtype)
-    if extreme:
-        return random.choice(np.array([info.min, info.max], dtype), tuple(shape))
-    return random.integers(info.min, info.max, shape, dtype, endpoint=True)
 
 
 def shift_zero_points(dtype: str, zero_points: tuple[int, int]) -> tuple[int, int]:
@@ -212,7 +164,7 @@ def weighted_case(
             constant("w", w, scales, weight_zero_point, channel_axis),
         ]
         accumulator = "int64" if dtype == "int16" else "int32"
-        numbers = random.integers(-spread * 40, spread * 40, channels, endpoint=True)
+        numbers = random.integers(-int(spread * 40), int(spread * 40), channels, endpoint=True)
         bias = constant("b", numbers.astype(accumulator), input_scale * scales)
         output = tensor("y", output_shape, dtype, output_scale, variant.zero_points[1])
     has_bias = variant.index % 7 != 6
@@ -220,24 +172,6 @@ def weighted_case(
         kind, params, [*tensors, bias if has_bias else None], [output], variant.numerics
     )
     return Case(kernel, view, (x, w, bias.data if has_bias else None))
-
-
-def with_weights_as_inputs(cases: Iterable[Case]) -> list[Case]:
-    """The same cases with weights and bias in the arena, known only when the model runs."""
-    changed = []
-    for case in cases:
-        graph = case.view.graph
-        tensors = {name: replace(t, data=None) for name, t in graph.tensors.items()}
-        view = graph.replace(tensors=tensors, inputs=tuple(filter(None, case.view.op.inputs)))
-        changed.append(replace(case, view=view.view(case.view.op)))
-    return fitting(changed)
-
-
-def fitting(cases: Iterable[Case]) -> list[Case]:
-    """The cases that their kernel can do; a kernel that fits none has no grid."""
-    kept = [case for case in cases if case.kernel.fits(case.view)]
-    assert kept, "the kernel fits no case of the grid"
-    return kept
 
 
 def conv2d_cases(kernel: Kernel, groups: Sequence[int] = (1, 2, 4)) -> list[Case]:

@@ -14,7 +14,7 @@ from compiler.loading import load_builtins
 from compiler.operators.elementwise import UnaryParams
 from tests.support import kernel_harness
 from tests.support.kernel_harness import MACHINES, Case, check
-from tests.support.shape_grid import one_op, tensor
+from tests.support.operator_cases import one_op, tensor
 
 load_builtins()
 

@@ -17,7 +17,8 @@ from compiler.operators.elementwise import (
     SelectParams,
 )
 from tests.support.kernel_harness import MACHINES, Case, check
-from tests.support.shape_grid import CLAMPS, NUMERICS, fitting, one_op, tensor, values
+from tests.support.operator_cases import fitting, one_op, tensor, values
+from tests.support.shape_grid import CLAMPS, NUMERICS
 
 load_builtins()
 
@@ -67,7 +68,8 @@ def plain_case(kind: str, dtype: str, index: int) -> Case:
 def test_plain_numbers(dtype: str) -> None:
     kinds = (*ARITHMETIC, *PLAIN, *(("prelu",) if dtype == "float32" else ()))
     cases = [plain_case(kind, dtype, index) for kind in kinds for index in range(len(SHAPES))]
-    check(fitting(cases), MACHINES["host-sanitized"])
+    for machine in ("host-sanitized", "host"):  # in place and vectorised as well
+        check(fitting(cases), MACHINES[machine])
 
 
 @pytest.mark.parametrize("dtype", ["float32", "int32", "int64", "int8", "uint8", "int16", "bool"])

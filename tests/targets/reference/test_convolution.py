@@ -7,12 +7,8 @@ import pytest
 from compiler.kernels import kernel_named
 from compiler.loading import load_builtins
 from tests.support.kernel_harness import MACHINES, check
-from tests.support.shape_grid import (
-    conv2d_cases,
-    depthwise_cases,
-    transpose_conv2d_cases,
-    with_weights_as_inputs,
-)
+from tests.support.operator_cases import with_weights_as_inputs
+from tests.support.shape_grid import conv2d_cases, depthwise_cases, transpose_conv2d_cases
 
 load_builtins()
 DTYPES = ("float32", "int8", "uint8", "int16")

@@ -26,7 +26,7 @@ from compiler.operators.movement import (
 from compiler.operators.resize import ResizeParams
 from compiler.registry import shape as output_shapes
 from tests.support.kernel_harness import MACHINES, Case, check
-from tests.support.shape_grid import fitting, one_op, tensor, values
+from tests.support.operator_cases import fitting, one_op, tensor, values
 
 load_builtins()
 DTYPES = ("int8", "int16", "float32", "int64")

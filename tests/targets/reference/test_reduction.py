@@ -16,7 +16,7 @@ from compiler.operators.normalization import (
 )
 from compiler.operators.reduction import ArgParams, ReduceParams
 from tests.support.kernel_harness import MACHINES, Case, check
-from tests.support.shape_grid import fitting, one_op, tensor, values
+from tests.support.operator_cases import fitting, one_op, tensor, values
 
 load_builtins()
 

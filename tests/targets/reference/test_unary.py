@@ -18,7 +18,7 @@ from compiler.operators.elementwise import (
     UnaryParams,
 )
 from tests.support.kernel_harness import MACHINES, Case, check
-from tests.support.shape_grid import fitting, one_op, tensor, values
+from tests.support.operator_cases import fitting, one_op, tensor, values
 
 load_builtins()
 
