@@ -1,0 +1,228 @@
+/* The primitives of Cortex-M kernels: with the DSP instructions of M4 and M7, or in plain C. */
+#ifndef CORTEX_M_SIMD_H
+#define CORTEX_M_SIMD_H
+
+#include "kernel.h"
+
+#include <string.h>
+
+#if defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
+#define CORTEX_M_DSP 1
+#else
+#define CORTEX_M_DSP 0
+#endif
+
+/* Loops that are in assembly, or small enough as they are. */
+#if defined(__clang__)
+#define CORTEX_M_NO_UNROLL _Pragma("clang loop unroll(disable)")
+#else
+#define CORTEX_M_NO_UNROLL _Pragma("GCC unroll 1")
+#endif
+
+/* Four elements are a quad. Widened to 16 bits they lie in the order in which SXTB16 unpacks a
+ * word, as two pairs, and so do the weights that they are multiplied with:
+ *
+ *     bytes   0 1 2 3   ->   16 bits   0 2 | 1 3
+ */
+KILN_INLINE void cortex_m_widen_quad(const int8_t *from, int16_t *to) {
+#if CORTEX_M_DSP
+    int32_t quad, pairs[2];
+    memcpy(&quad, from, 4);
+    __asm__("sxtb16 %0, %1" : "=r"(pairs[0]) : "r"(quad));
+    __asm__("sxtb16 %0, %1, ror #8" : "=r"(pairs[1]) : "r"(quad));
+    memcpy(__builtin_assume_aligned(to, 8), pairs, 8);
+#else
+    to[0] = from[0], to[1] = from[2], to[2] = from[1], to[3] = from[3];
+#endif
+}
+
+/* `quads` quads, each `pitch` elements behind the one before. */
+KILN_INLINE int16_t *cortex_m_widen(const int8_t *from, int32_t quads, int16_t *to, int32_t pitch) {
+    CORTEX_M_NO_UNROLL
+    for (; quads >= 2; quads -= 2, from += 8, to += 2 * pitch) {
+        cortex_m_widen_quad(from, to);
+        cortex_m_widen_quad(from + 4, to + pitch);
+    }
+    if (quads > 0) {
+        cortex_m_widen_quad(from, to);
+        to += pitch;
+    }
+    return to;
+}
+
+/* Weights of two channels share a word of 16 bits, so that only one of them needs unpacking:
+ *
+ *     word = 256 * second + first
+ *     256 * sum(x * second) = sum(x * word) - sum(x * first), where no sum leaves 32 bits
+ *
+ * The weights of a block of four channels, of a quad of inputs 0 1 2 3 (16 bytes):
+ *
+ *     channels 0 and 1: words of inputs 0 2 1 3 | channels 2 and 3: words of inputs 0 2 1 3
+ *
+ * Sums are given doubled, as the high product of requantization wants them. */
+struct cortex_m_sums {
+    int32_t first, second;
+};
+
+KILN_INLINE struct cortex_m_sums cortex_m_doubled(int32_t first, int32_t both) {
+    struct cortex_m_sums sums = {first * 2, (both - first) >> 7};
+    return sums;
+}
+
+/* Two pixels, whose quads alternate in x, times two channels; bytes is of the block of weights. */
+KILN_INLINE void cortex_m_dot_2x2(const int16_t *x, const int8_t *weights, int32_t bytes,
+                                  struct cortex_m_sums sums[2]) {
+    int32_t first0 = 0, both0 = 0, first1 = 0, both1 = 0;
+    const int8_t *end = weights + bytes;
+#if CORTEX_M_DSP
+    int32_t u, v;
+#define CORTEX_M_STEP                                                                              \
+    "ldmia %[x]!, {r2-r5}\n\t"                                                                     \
+    "ldrd %[u], %[v], [%[w]], #16\n\t"                                                             \
+    "smlad %[both0], r2, %[u], %[both0]\n\t"                                                       \
+    "smlad %[both1], r4, %[u], %[both1]\n\t"                                                       \
+    "sxtb16 %[u], %[u]\n\t"                                                                        \
+    "smlad %[both0], r3, %[v], %[both0]\n\t"                                                       \
+    "smlad %[both1], r5, %[v], %[both1]\n\t"                                                       \
+    "sxtb16 %[v], %[v]\n\t"                                                                        \
+    "smlad %[first0], r2, %[u], %[first0]\n\t"                                                     \
+    "smlad %[first1], r4, %[u], %[first1]\n\t"                                                     \
+    "smlad %[first0], r3, %[v], %[first0]\n\t"                                                     \
+    "smlad %[first1], r5, %[v], %[first1]\n\t"
+    __asm__("1:\n\t" CORTEX_M_STEP CORTEX_M_STEP "cmp %[w], %[end]\n\t"
+            "bne 1b"
+            : [x] "+r"(x), [w] "+r"(weights), [first0] "+r"(first0), [both0] "+r"(both0),
+              [first1] "+r"(first1), [both1] "+r"(both1), [u] "=&r"(u), [v] "=&r"(v)
+            : [end] "r"(end)
+            : "r2", "r3", "r4", "r5", "cc", "memory");
+#undef CORTEX_M_STEP
+#else
+    CORTEX_M_NO_UNROLL
+    for (; weights != end; weights += 16, x += 8) {
+        const int16_t *words = (const int16_t *)(const void *)weights;
+        for (int32_t i = 0; i < 4; i++) {
+            const int32_t word = words[i], first = (int8_t)word;
+            first0 += x[i] * first, both0 += x[i] * word;
+            first1 += x[i + 4] * first, both1 += x[i + 4] * word;
+        }
+    }
+#endif
+    sums[0] = cortex_m_doubled(first0, both0);
+    sums[1] = cortex_m_doubled(first1, both1);
+}
+
+/* One pixel times the four channels of a block. */
+KILN_INLINE void cortex_m_dot_1x4(const int16_t *x, const int8_t *weights, int32_t bytes,
+                                  struct cortex_m_sums sums[2]) {
+    int32_t first0 = 0, both0 = 0, first1 = 0, both1 = 0;
+    const int8_t *end = weights + bytes;
+#if CORTEX_M_DSP
+    int32_t u, v;
+#define CORTEX_M_STEP                                                                              \
+    "ldrd %[u], %[v], [%[x]], #8\n\t"                                                              \
+    "ldmia %[w]!, {r2-r5}\n\t"                                                                     \
+    "smlad %[both0], r2, %[u], %[both0]\n\t"                                                       \
+    "smlad %[both1], r4, %[u], %[both1]\n\t"                                                       \
+    "sxtb16 r2, r2\n\t"                                                                            \
+    "sxtb16 r4, r4\n\t"                                                                            \
+    "smlad %[both0], r3, %[v], %[both0]\n\t"                                                       \
+    "smlad %[both1], r5, %[v], %[both1]\n\t"                                                       \
+    "sxtb16 r3, r3\n\t"                                                                            \
+    "sxtb16 r5, r5\n\t"                                                                            \
+    "smlad %[first0], r2, %[u], %[first0]\n\t"                                                     \
+    "smlad %[first1], r4, %[u], %[first1]\n\t"                                                     \
+    "smlad %[first0], r3, %[v], %[first0]\n\t"                                                     \
+    "smlad %[first1], r5, %[v], %[first1]\n\t"
+    __asm__("1:\n\t" CORTEX_M_STEP CORTEX_M_STEP "cmp %[w], %[end]\n\t"
+            "bne 1b"
+            : [x] "+r"(x), [w] "+r"(weights), [first0] "+r"(first0), [both0] "+r"(both0),
+              [first1] "+r"(first1), [both1] "+r"(both1), [u] "=&r"(u), [v] "=&r"(v)
+            : [end] "r"(end)
+            : "r2", "r3", "r4", "r5", "cc", "memory");
+#undef CORTEX_M_STEP
+#else
+    CORTEX_M_NO_UNROLL
+    for (; weights != end; weights += 16, x += 4) {
+        const int16_t *words = (const int16_t *)(const void *)weights;
+        for (int32_t i = 0; i < 4; i++) {
+            first0 += x[i] * (int8_t)words[i], both0 += x[i] * words[i];
+            first1 += x[i] * (int8_t)words[i + 4], both1 += x[i] * words[i + 4];
+        }
+    }
+#endif
+    sums[0] = cortex_m_doubled(first0, both0);
+    sums[1] = cortex_m_doubled(first1, both1);
+}
+
+/* The upper half of a * b, rounded half up. */
+KILN_INLINE int32_t cortex_m_high_product(int32_t a, int32_t b) {
+#if CORTEX_M_DSP
+    int32_t result;
+    __asm__("smmulr %0, %1, %2" : "=r"(result) : "r"(a), "r"(b));
+    return result;
+#else
+    return (int32_t)(((int64_t)a * b + ((int64_t)1 << 31)) >> 32);
+#endif
+}
+
+/* The upper half of a * b, rounded down, plus c. */
+KILN_INLINE int32_t cortex_m_high_product_add(int32_t a, int32_t b, int32_t c) {
+#if CORTEX_M_DSP
+    int32_t result;
+    __asm__("smmla %0, %1, %2, %3" : "=r"(result) : "r"(a), "r"(b), "r"(c));
+    return result;
+#else
+    return (int32_t)((int64_t)a * b >> 32) + c;
+#endif
+}
+
+KILN_INLINE int32_t cortex_m_saturate(int32_t value) {
+#if CORTEX_M_DSP
+    int32_t result;
+    __asm__("ssat %0, #8, %1" : "=r"(result) : "r"(value));
+    return result;
+#else
+    return kiln_clamp(value, -128, 127);
+#endif
+}
+
+/* rint(value), ties to even; at least 2^20 in size where the value is. */
+KILN_INLINE int32_t cortex_m_round(float value) {
+#if defined(__ARM_FP)
+    float bits;
+    int32_t result;
+    __asm__("vcvtr.s32.f32 %0, %1" : "=t"(bits) : "t"(value));
+    memcpy(&result, &bits, 4);
+    return result;
+#else
+    return kiln_round_to_even(kiln_clamp_float(value, -1048576.0f, 1048576.0f));
+#endif
+}
+
+/* memcpy of a few bytes, without the call. */
+KILN_INLINE void cortex_m_copy(int8_t *to, const int8_t *from, int32_t bytes) {
+    CORTEX_M_NO_UNROLL
+    for (; bytes >= 4; bytes -= 4, to += 4, from += 4) {
+        int32_t word;
+        memcpy(&word, from, 4);
+        __asm__("" : "+r"(word)); /* or the loop becomes a call of memcpy again */
+        memcpy(to, &word, 4);
+    }
+    CORTEX_M_NO_UNROLL
+    for (; bytes > 0; bytes--) {
+        int8_t byte = *from++;
+        __asm__("" : "+r"(byte));
+        *to++ = byte;
+    }
+}
+
+/* memset of a few bytes, without the call. */
+KILN_INLINE void cortex_m_fill(int8_t *to, int32_t value, int32_t bytes) {
+    CORTEX_M_NO_UNROLL
+    for (; bytes > 0; bytes--) {
+        __asm__("" : "+r"(value));
+        *to++ = (int8_t)value;
+    }
+}
+
+#endif
