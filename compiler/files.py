@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 from compiler.errors import KilnError, UsageError
 
 
-def write_with(path: Path, write: Callable[[BinaryIO], object]) -> None:
+def write_with(path: Path, write: Callable[[BinaryIO], object], mode: int = 0o644) -> None:
     """Let ``write`` fill a temporary beside ``path``, then rename it into place."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -24,7 +24,7 @@ def write_with(path: Path, write: Callable[[BinaryIO], object]) -> None:
     try:
         with os.fdopen(handle, "wb") as file:
             write(file)
-        os.chmod(temporary, 0o644)
+        os.chmod(temporary, mode)
         os.replace(temporary, path)
     except OSError as error:
         raise KilnError(f"cannot write '{path}': {error.strerror}; choose another place") from None
@@ -56,8 +56,8 @@ def staged(folder: Path, last: str) -> Iterator[Path]:
         shutil.rmtree(stage, ignore_errors=True)
 
 
-def write_bytes(path: Path, data: bytes) -> None:
-    write_with(path, lambda file: file.write(data))
+def write_bytes(path: Path, data: bytes, mode: int = 0o644) -> None:
+    write_with(path, lambda file: file.write(data), mode)
 
 
 def write_text(path: Path, text: str) -> None:

@@ -13,6 +13,7 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.constants import SH_FLAGS
 from elftools.elf.elffile import ELFFile
 
+from compiler import files
 from compiler.board import Board, Checksum, Region
 from compiler.errors import ToolError, UsageError
 
@@ -111,15 +112,16 @@ def write_image(board: Board, elf: Path, out: Path) -> Path:
     if board.chip.checksum is not None:
         seal(elf, board.chip.checksum)
     for file in board.files:
-        replace_file(out / file.name, file.read_bytes())
+        files.write_bytes(out / file.name, file.read_bytes())
     path = out / board.image
     if board.format in ("elf", "executable"):
-        replace_file(path, elf.read_bytes(), executable=board.format == "executable")
+        mode = 0o755 if board.format == "executable" else 0o644
+        files.write_bytes(path, elf.read_bytes(), mode)
     elif board.format == "bin":
-        replace_file(path, load_bytes(elf)[1])
+        files.write_bytes(path, load_bytes(elf)[1])
     elif board.format == "uf2":
         family = board.defines.get("UF2_FAMILY", board.chip.defines.get("UF2_FAMILY", 0))
-        replace_file(path, uf2(*load_bytes(elf), int(family)))
+        files.write_bytes(path, uf2(*load_bytes(elf), int(family)))
     else:
         raise UsageError(
             f"board '{board.name}': unknown image format '{board.format}'; "
@@ -146,21 +148,8 @@ def uf2(address: int, data: bytes, family: int) -> bytes:
     return b"".join(blocks)
 
 
-def replace_file(path: Path, data: bytes, executable: bool = False) -> None:
-    """Write a temporary beside ``path`` and rename it into place."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        temporary.write_bytes(data)
-        temporary.chmod(0o755 if executable else 0o644)
-        os.replace(temporary, path)
-    except OSError as error:
-        raise ToolError(f"cannot write '{path}': {error.strerror}; make room or rights") from None
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
 def copy_file(source: Path, path: Path) -> None:
-    """`replace_file` for a file that exists already, synced to the medium."""
+    """Copy onto a medium that may be pulled out, and may know no permissions: whole or not."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         shutil.copyfile(source, temporary)

@@ -7,14 +7,9 @@ import time
 from pathlib import Path
 
 from compiler.board import Board
-from compiler.device.firmware import (
-    Image,
-    Program,
-    board_sources,
-    compile_program,
-    finish_image,
-    runtime_sources,
-)
+from compiler.device.cmake import compile_program
+from compiler.device.firmware import Image, board_sources, finish_image, runtime_sources
+from compiler.device.settings import Program
 from compiler.device.streams import Stream
 from compiler.device.toolchains import find_toolchain
 from compiler.target import target_chain

@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 from compiler.board import Board, board_names, load_board
-from compiler.device import firmware
+from compiler.device import cmake
 from compiler.device.client import Client
-from compiler.device.firmware import build_image, check_fit
+from compiler.device.firmware import build_image
+from compiler.device.fit import check_fit
 from compiler.device.runners import open_stream, select_runner
 from compiler.device.toolchains import toolchain_names
 from compiler.errors import FitError, ToolError, UsageError
@@ -136,7 +137,7 @@ def test_missing_source_is_named(tmp_path: Path) -> None:
 def test_missing_ninja_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = shutil.which
     monkeypatch.setattr(
-        firmware.shutil,
+        cmake.shutil,
         "which",
         lambda name, **options: None if name == "ninja" else found(name, **options),
     )
