@@ -1,4 +1,4 @@
-"""Sums of int8 tensors, for any instruction set."""
+"""Sums of int8 tensors, and int8 from and to float32, for any instruction set."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from kiln_targets.simd.isa import Isa
 
-from compiler.graph import OpView
+from compiler.graph import OpView, Tensor
 from compiler.kernel_fields import clamp_fields
 from compiler.kernels import Call, Field, Input, Kernel, Output, kernel
 from compiler.operators.binary import add_left_shift, add_multipliers
@@ -73,8 +73,39 @@ def _in_range(view: OpView) -> bool:
     return all(shift <= 0 for _, shift in pairs) and pairs[2][1] > -23
 
 
+class Int8Conversion(Kernel):
+    """quantize and dequantize with one scale."""
+
+    def fits(self, view: OpView) -> bool:
+        types = (view.input(0).dtype, view.output().dtype)
+        quant = self.integers(view).quant
+        return types in (("float32", "int8"), ("int8", "float32")) and (
+            quant is not None and not quant.per_channel
+        )
+
+    def integers(self, view: OpView) -> Tensor:
+        return view.output() if view.op.kind == "quantize" else view.input(0)
+
+    def call(self, view: OpView) -> Call:
+        integers = self.integers(view)
+        fields: dict[str, Field] = {
+            "count": integers.elements,
+            "scale": float(np.float32(integers.scale)),
+            "zero_point": integers.zero_point,
+        }
+        return Call("simd_quantize_int8_shape", fields, (Input(0), Output(0)))
+
+    def in_place(self, view: OpView) -> Mapping[int, int | tuple[int, ...]]:
+        return {0: 0} if view.op.kind == "quantize" else {}
+
+
 def register(isa: Isa) -> None:
     kernel(
         ("add", "sub"), target=isa.target, name=f"add_int8__{isa.target}", source="add_int8.h",
         dtypes=("int8",),
     )(Int8Sum)  # fmt: skip
+    for op, dtype in (("quantize", "float32"), ("dequantize", "int8")):
+        kernel(
+            op, target=isa.target, name=f"{op}_int8__{isa.target}", source="quantize_int8.h",
+            dtypes=(dtype,),
+        )(Int8Conversion)  # fmt: skip

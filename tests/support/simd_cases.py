@@ -12,6 +12,7 @@ import numpy as np
 from compiler.kernels import Kernel
 from compiler.operators.elementwise import ArithmeticParams
 from compiler.operators.matrix import FullyConnectedParams
+from compiler.operators.quantization import QuantizeParams
 from tests.support import shape_grid
 from tests.support.kernel_harness import Case
 
@@ -74,10 +75,34 @@ def scale_cases(kernel: Kernel) -> list[Case]:
     return cases
 
 
+def conversion_cases(kernel: Kernel, kind: str) -> list[Case]:
+    """float32 to int8 and back: every tail, ties, numbers beside ties, infinities and NaN."""
+    steps = np.array([0.5, 1.5, -0.5, -2.5, 0.49999997, -0.49999997, 126.5, 1e9, -1e30], np.float32)
+    special = np.concatenate([steps, [np.inf, -np.inf, np.nan, -0.0]]).astype(np.float32)
+    cases = []
+    for size, zero_point in itertools.product((1, 3, 16, 17, 64, 65, 200), (-128, -1, 0, 127)):
+        random = np.random.default_rng(size)
+        scale = (0.5, 0.0123)[size % 2]
+        integers = shape_grid.tensor("q", [size], "int8", scale, zero_point)
+        reals = shape_grid.tensor("r", [size], "float32")
+        if kind == "quantize":
+            x = random.normal(0, 60, size).astype(np.float32) * np.float32(scale)
+            x[: len(special)] = special[:size] * np.float32(scale)
+            view = shape_grid.one_op(kind, QuantizeParams(), [reals], [integers])
+        else:
+            x = random.integers(-128, 128, size).astype(np.int8)
+            view = shape_grid.one_op(kind, QuantizeParams(), [integers], [reals])
+        cases.append(Case(kernel, view, (x,)))
+    return cases
+
+
+WEIGHTED = ("conv2d", "depthwise_conv2d", "fully_connected")
 GRIDS: dict[str, Callable[[Kernel], list[Case]]] = {
     "conv2d": shape_grid.conv2d_cases,
     "depthwise_conv2d": shape_grid.depthwise_cases,
     "add": functools.partial(sum_cases, kind="add"),
+    "quantize": functools.partial(conversion_cases, kind="quantize"),
+    "dequantize": functools.partial(conversion_cases, kind="dequantize"),
     "sub": functools.partial(sum_cases, kind="sub"),
     "fully_connected": shape_grid.fully_connected_cases,
 }
@@ -86,7 +111,7 @@ GRIDS: dict[str, Callable[[Kernel], list[Case]]] = {
 def simd_cases(kernel: Kernel) -> list[Case]:
     """The grids of the kernel's operators; of int8 weights every other pair lacks -128."""
     cases = [case for op in kernel.ops for case in GRIDS[op](kernel)]
-    if kernel.dtypes == ("int8",) and "add" not in kernel.ops:
+    if kernel.dtypes == ("int8",) and kernel.ops[0] in WEIGHTED:
         cases = [without_minimum(c) if i // 2 % 2 else c for i, c in enumerate(cases)]
         if "fully_connected" in kernel.ops:
             cases += scale_cases(kernel)

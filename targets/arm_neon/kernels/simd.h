@@ -211,6 +211,16 @@ KILN_INLINE void neon_store_f32(float *to, neon_f32 value, int32_t count) {
     for (int32_t i = 0; i < count; i++) to[i] = buffer[i];
 }
 
+/* round(real / scale) + zero_point, ties away from zero, saturated to int8; NaN becomes 0. */
+KILN_INLINE neon_i32 neon_quantize_f32(neon_f32 real, float scale, int32_t zero_point) {
+    float32x4_t steps = vdivq_f32(real, vdupq_n_f32(scale));
+    uint32x4_t is_number = vceqq_f32(steps, steps);
+    steps = vmaxq_f32(steps, vdupq_n_f32((float)(-128 - zero_point)));
+    steps = vminq_f32(steps, vdupq_n_f32((float)(127 - zero_point)));
+    steps = vbslq_f32(is_number, steps, vdupq_n_f32((float)-zero_point));
+    return vaddq_s32(vcvtaq_s32_f32(steps), vdupq_n_s32(zero_point));
+}
+
 #define SIMD(name) neon_##name
 #include "simd/kernels/requantize_body.h"
 #undef SIMD

@@ -251,6 +251,20 @@ KILN_INLINE void avx2_store_f32(float *to, avx2_f32 value, int32_t count) {
     for (int32_t i = 0; i < count; i++) to[i] = buffer[i];
 }
 
+/* round(real / scale) + zero_point, ties away from zero, saturated to int8; NaN becomes 0. */
+KILN_INLINE avx2_i32 avx2_quantize_f32(avx2_f32 real, float scale, int32_t zero_point) {
+    const __m256 low = _mm256_set1_ps((float)(-128 - zero_point));
+    const __m256 high = _mm256_set1_ps((float)(127 - zero_point));
+    __m256 steps = _mm256_div_ps(real, _mm256_set1_ps(scale));
+    __m256 is_nan = _mm256_cmp_ps(steps, steps, _CMP_UNORD_Q);
+    steps = _mm256_min_ps(_mm256_max_ps(steps, low), high);
+    steps = _mm256_blendv_ps(steps, _mm256_set1_ps((float)-zero_point), is_nan);
+    /* The largest float below one half: with half itself 0.49999997 would become 1. */
+    __m256 half = _mm256_or_ps(_mm256_and_ps(steps, _mm256_set1_ps(-0.0f)),
+                               _mm256_set1_ps(0x1.fffffep-2f));
+    return avx2_add_i32(_mm256_cvttps_epi32(_mm256_add_ps(steps, half)), zero_point);
+}
+
 #define SIMD(name) avx2_##name
 #include "simd/kernels/requantize_body.h"
 #undef SIMD

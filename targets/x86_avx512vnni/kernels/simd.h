@@ -190,6 +190,19 @@ KILN_INLINE void avx512_store_f32(float *to, avx512_f32 value, int32_t count) {
     }
 }
 
+/* As avx2_quantize_f32. */
+KILN_INLINE avx512_i32 avx512_quantize_f32(avx512_f32 real, float scale, int32_t zero_point) {
+    const __m512 low = _mm512_set1_ps((float)(-128 - zero_point));
+    const __m512 high = _mm512_set1_ps((float)(127 - zero_point));
+    __m512 steps = _mm512_div_ps(real, _mm512_set1_ps(scale));
+    __mmask16 is_nan = _mm512_cmp_ps_mask(steps, steps, _CMP_UNORD_Q);
+    steps = _mm512_min_ps(_mm512_max_ps(steps, low), high);
+    steps = _mm512_mask_mov_ps(steps, is_nan, _mm512_set1_ps((float)-zero_point));
+    __m512 half = _mm512_or_ps(_mm512_and_ps(steps, _mm512_set1_ps(-0.0f)),
+                               _mm512_set1_ps(0x1.fffffep-2f));
+    return avx512_add_i32(_mm512_cvttps_epi32(_mm512_add_ps(steps, half)), zero_point);
+}
+
 #define SIMD(name) avx512_##name
 #include "simd/kernels/requantize_body.h"
 #undef SIMD
