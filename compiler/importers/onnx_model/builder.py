@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 
 from compiler import registry
 from compiler.graph import Graph, Op, OpView, Shape, Tensor
+from compiler.operators.elementwise import CastParams
 from compiler.operators.movement import ReshapeParams, TransposeParams
 
 
@@ -84,9 +86,21 @@ class Builder:
         (output,) = self.emit_all(kind, inputs, params, dtype)
         return output
 
+    def cast(self, name: str, dtype: str) -> str:
+        """``name`` in another dtype; of a constant at once, of the same dtype itself."""
+        data = self.data(name)
+        if self.tensors[name].dtype == dtype:
+            return name
+        if data is not None:
+            return self.constant(data.astype(dtype), "cast")
+        return self.emit("cast", name, params=CastParams(dtype), dtype=dtype)
+
     def reshape(self, name: str, shape: Sequence[int]) -> str:
-        """``name`` in another shape; of a constant at once, of the same shape itself."""
+        """``name`` in another shape, -1 for what remains; of a constant at once."""
         shape = tuple(int(size) for size in shape)
+        if -1 in shape:
+            rest = math.prod(self.shape(name)) // -math.prod(shape)
+            shape = tuple(rest if size == -1 else size for size in shape)
         data = self.data(name)
         if shape == self.shape(name):
             return name

@@ -23,6 +23,8 @@ def fold(
     """
     if node.op_type in IMPURE or any(a.type == onnx.AttributeProto.GRAPH for a in node.attribute):
         return None
+    if node.op_type == "Range" and not node.domain:
+        return [_range(*(value for value in inputs if value is not None))]
     names = [name for name, value in zip(node.input, inputs, strict=True) if value is not None]
     graph = helper.make_graph(
         [node],
@@ -39,3 +41,10 @@ def fold(
         return None
     results = iter(evaluator.run(None, {name: feeds[name] for name in names}))
     return [np.asarray(next(results)) if name else np.empty(0) for name in node.output]
+
+
+def _range(start: np.ndarray, limit: np.ndarray, delta: np.ndarray) -> np.ndarray:
+    """Range, whose inputs may have one element instead of being scalars."""
+    first, end, step = (value.reshape(-1)[0] for value in (start, limit, delta))
+    count = max(int(np.ceil((float(end) - float(first)) / float(step))), 0)
+    return (first + np.arange(count).astype(start.dtype) * step).astype(start.dtype)

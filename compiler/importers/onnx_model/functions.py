@@ -44,9 +44,12 @@ def function_of(
 
 
 def _schema_body(
-    schema: defs.OpSchema, proto: onnx.NodeProto, inputs: Sequence[Tensor | None], opset: int
+    schema: Any, proto: onnx.NodeProto, inputs: Sequence[Tensor | None], opset: int
 ) -> onnx.FunctionProto | None:
-    """The newest definition that the opset allows, else the oldest there is."""
+    """The newest definition that the opset allows, else the oldest there is.
+
+    ``schema`` is an OpSchema, of which onnx's type hints lack what is used here.
+    """
     if schema.has_function:
         versions = schema.function_opset_versions
         return _parsed(schema.get_function_with_opset_version(_newest(versions, opset)))
@@ -58,7 +61,7 @@ def _schema_body(
 def _with_context(
     schema: Any, proto: onnx.NodeProto, inputs: Sequence[Tensor | None], opset: int
 ) -> bytes:
-    """A definition that depends on the attributes and types; onnx's type hints lack these."""
+    """A definition that depends on the attributes and types."""
     version = _newest(schema.context_dependent_function_opset_versions, opset)
     types = [_type(tensor).SerializeToString() for tensor in inputs]
     body: bytes = schema.get_context_dependent_function_with_opset_version(

@@ -4,6 +4,7 @@ from compiler.importers.onnx_model.lower import (
     control,
     convolution,
     elementwise,
+    indexing,
     matrix,
     movement,
     normalization,
@@ -14,6 +15,6 @@ from compiler.importers.onnx_model.lower import (
 )
 
 __all__ = [
-    "control", "convolution", "elementwise", "matrix", "movement", "normalization", "pooling",
-    "reduction", "resize", "shapes",
+    "control", "convolution", "elementwise", "indexing", "matrix", "movement", "normalization",
+    "pooling", "reduction", "resize", "shapes",
 ]  # fmt: skip
