@@ -36,10 +36,22 @@ def board(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
     return found
 
 
+@pytest.fixture(scope="session")
+def built() -> dict[str, Path]:
+    """Images by board, each built once."""
+    return {}
+
+
 @pytest.fixture
-def stream(board: Board, tmp_path: Path) -> Iterator[Stream]:
-    image = build_echo(board, tmp_path)
-    with open_stream(board, image.path) as opened:
+def image(board: Board, built: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if board.name not in built:
+        built[board.name] = build_echo(board, tmp_path_factory.mktemp(board.name)).path
+    return built[board.name]
+
+
+@pytest.fixture
+def stream(board: Board, image: Path) -> Iterator[Stream]:
+    with open_stream(board, image) as opened:
         assert read_line(opened) == "hello"
         yield opened
 
@@ -88,9 +100,8 @@ def test_fault_is_reported_again_to_whoever_comes_later(stream: Stream) -> None:
         stream.write(b"?")
 
 
-def test_emulator_is_gone_after_an_exception(board: Board, tmp_path: Path) -> None:
-    image = build_echo(board, tmp_path)
-    with pytest.raises(ZeroDivisionError), open_stream(board, image.path) as opened:
+def test_emulator_is_gone_after_an_exception(board: Board, image: Path) -> None:
+    with pytest.raises(ZeroDivisionError), open_stream(board, image) as opened:
         process = opened._process.popen  # type: ignore[attr-defined]
         assert process.poll() is None
         raise ZeroDivisionError
