@@ -18,6 +18,17 @@ def centred(values: Array, tensor: Tensor) -> Array:
     return values.astype(np.float64) - tensor.zero_point
 
 
+def check_channels(view: OpView, axis: int, depths_fit: bool) -> None:
+    """Raises ValueError unless weights, with channels along ``axis``, fit the input and bias."""
+    weight, bias = view.input(1), view.optional(2)
+    if not depths_fit:
+        raise ValueError(f"weights {list(weight.shape)} are for another number of channels")
+    if bias is not None and bias.shape != (weight.shape[axis],):
+        raise ValueError(f"the bias has shape {list(bias.shape)}, not [{weight.shape[axis]}]")
+    if weight.quant is not None and weight.quant.per_channel and weight.quant.axis != axis:
+        raise ValueError(f"scales of the weights are along axis {weight.quant.axis}, not {axis}")
+
+
 def accumulator_scales(view: OpView, channels: int) -> Array:
     """Input scale * weight scale / output scale in float64, (channels,)."""
     quant = view.input(1).quant

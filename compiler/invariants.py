@@ -8,11 +8,16 @@ from compiler.errors import ModelError
 from compiler.graph import DTYPE_BYTES, Graph, Op, Tensor
 from compiler.registry import params, shape
 
+PROFILES = ("tflite", "fast")
+
 
 def check_graph(graph: Graph) -> None:
     """Raises ModelError naming the operator or tensor, and the rule that it breaks."""
+    if graph.numerics not in PROFILES:
+        raise ModelError(f"numerics '{graph.numerics}' is none of {', '.join(PROFILES)}")
     for name, tensor in graph.tensors.items():
         _check_tensor(name, tensor)
+    _check_edges(graph)
     known = {n for n, t in graph.tensors.items() if t.data is not None or t.is_state}
     known.update(graph.inputs)
     defined: set[str] = set(graph.inputs)
@@ -21,11 +26,24 @@ def check_graph(graph: Graph) -> None:
         for name in op.outputs:
             if name in defined:
                 raise ModelError(f"tensor '{name}' is made twice, again by '{op.kind}' ({op.name})")
+            if graph.tensors[name].is_constant:
+                raise ModelError(f"tensor '{name}' is a constant, and '{op.kind}' makes it too")
             defined.add(name)
             known.add(name)
     for name in graph.outputs:
         if name not in known:
             raise ModelError(f"output '{name}' is made by no operator")
+
+
+def _check_edges(graph: Graph) -> None:
+    for name in (*graph.inputs, *graph.outputs):
+        if name not in graph.tensors:
+            raise ModelError(f"tensor '{name}' of the model's inputs and outputs does not exist")
+    for name in graph.inputs:
+        if graph.tensors[name].data is not None or graph.tensors[name].is_state:
+            raise ModelError(f"input '{name}' has a value already")
+        if graph.inputs.count(name) > 1:
+            raise ModelError(f"input '{name}' is listed twice")
 
 
 def _check_tensor(name: str, tensor: Tensor) -> None:
@@ -75,6 +93,9 @@ def _check_op(graph: Graph, op: Op, known: set[str]) -> None:
     for name in op.inputs:
         if name and name not in known:
             raise ModelError(f"{label}: reads '{name}' before anything makes it")
+    for name in op.outputs:
+        if name not in graph.tensors:
+            raise ModelError(f"{label}: its output '{name}' is not among the graph's tensors")
     view = graph.view(op)
     try:
         wanted = [(tuple(map(int, size)), dtype) for size, dtype in shape[op.kind](view)]

@@ -47,7 +47,7 @@ class Simulator:
         for name in graph.inputs:
             if name not in inputs:
                 raise ModelError(f"input '{name}' is missing")
-            values[name] = self._checked(name, np.asarray(inputs[name]))
+            values[name] = self._checked(name, np.asarray(inputs[name]), "given")
         for position, op in enumerate(graph.ops):
             for name, value in zip(op.outputs, self._evaluate(op, values), strict=True):
                 values[name] = self._checked(name, value)
@@ -63,11 +63,11 @@ class Simulator:
         result = reference[op.kind](self.graph.view(op), *arguments)
         return result if isinstance(result, tuple) else (result,)
 
-    def _checked(self, name: str, value: np.ndarray) -> np.ndarray:
+    def _checked(self, name: str, value: np.ndarray, how: str = "computed") -> np.ndarray:
         tensor = self.graph.tensors[name]
         if value.shape != tensor.shape or str(value.dtype) != tensor.dtype:
             raise ModelError(
-                f"tensor '{name}': computed as {value.dtype}{list(value.shape)}, not "
+                f"tensor '{name}': {how} as {value.dtype}{list(value.shape)}, not "
                 f"{tensor.dtype}{list(tensor.shape)}"
             )
         return value

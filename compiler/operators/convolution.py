@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from compiler.accumulate import centred, finish_accumulator
+from compiler.accumulate import centred, check_channels, finish_accumulator
 from compiler.graph import NO_CLAMP, OpView, Shape
 from compiler.registry import classify, macs, params, reference, shape
 from compiler.windows import window_output_hw, windows
@@ -63,7 +63,8 @@ classify("transpose_conv2d", "complex")
 
 @shape.of("conv2d")
 def _conv2d_shape(view: OpView) -> list[tuple[Shape, str]]:
-    x, weight = view.input(0), view.input(1)
+    x, weight, groups = view.input(0), view.input(1), view.params.groups
+    check_channels(view, 0, x.shape[3] == weight.shape[3] * groups and not weight.shape[0] % groups)
     hw = window_output_hw((x.shape[1], x.shape[2]), (weight.shape[1], weight.shape[2]), view.params)
     return [((x.shape[0], *hw, weight.shape[0]), view.output().dtype)]
 
@@ -71,6 +72,7 @@ def _conv2d_shape(view: OpView) -> list[tuple[Shape, str]]:
 @shape.of("depthwise_conv2d")
 def _depthwise_shape(view: OpView) -> list[tuple[Shape, str]]:
     x, weight = view.input(0), view.input(1)
+    check_channels(view, 3, weight.shape[0] == 1 and not weight.shape[3] % x.shape[3])
     hw = window_output_hw((x.shape[1], x.shape[2]), (weight.shape[1], weight.shape[2]), view.params)
     return [((x.shape[0], *hw, weight.shape[3]), view.output().dtype)]
 
@@ -78,6 +80,7 @@ def _depthwise_shape(view: OpView) -> list[tuple[Shape, str]]:
 @shape.of("transpose_conv2d")
 def _transpose_shape(view: OpView) -> list[tuple[Shape, str]]:
     x, weight = view.input(0), view.input(1)
+    check_channels(view, 0, x.shape[3] == weight.shape[3])
     return [((x.shape[0], *view.params.output_hw, weight.shape[0]), view.output().dtype)]
 
 

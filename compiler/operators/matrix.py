@@ -6,7 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from compiler.accumulate import accumulator_rounding, centred, finish_accumulator
+from compiler.accumulate import (
+    accumulator_rounding,
+    centred,
+    check_channels,
+    finish_accumulator,
+)
 from compiler.graph import NO_CLAMP, OpView, Shape
 from compiler.numerics import requantize
 from compiler.registry import classify, macs, params, reference, rounding, shape
@@ -44,6 +49,8 @@ classify("batch_matmul", "complex")
 def _fully_connected_shape(view: OpView) -> list[tuple[Shape, str]]:
     x, weight = view.input(0), view.input(1)
     outputs, depth = weight.shape
+    fits = x.shape[-1] == depth if view.params.keep_dims else not x.elements % depth
+    check_channels(view, 0, fits)
     lead = x.shape[:-1] if view.params.keep_dims else (x.elements // depth,)
     return [((*lead, outputs), view.output().dtype)]
 
@@ -55,6 +62,8 @@ def _batch_matmul_shape(view: OpView) -> list[tuple[Shape, str]]:
         a[-2:] = a[-1], a[-2]
     if view.params.transpose_b:
         b[-2:] = b[-1], b[-2]
+    if a[-1] != b[-2]:
+        raise ValueError(f"{a[-1]} columns meet {b[-2]} rows")
     batch = np.broadcast_shapes(tuple(a[:-2]), tuple(b[:-2]))
     return [((*batch, a[-2], b[-1]), view.output().dtype)]
 

@@ -112,14 +112,21 @@ class Builder:
 
 
 def run_litert(
-    data: bytes, inputs: Mapping[str, np.ndarray], resolver: Any = None
+    data: bytes, inputs: Mapping[str, np.ndarray], *, reference: bool = True
 ) -> list[np.ndarray]:
-    """Outputs of one inference by LiteRT's reference kernels (BUILTIN_REF), or by others."""
+    """Outputs of one inference by LiteRT's reference kernels (BUILTIN_REF).
+
+    An operator that has no reference kernel, and all if not ``reference``, are run by the
+    ordinary ones, without delegates.
+    """
     from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
-    interpreter = Interpreter(
-        model_content=data, experimental_op_resolver_type=resolver or OpResolverType.BUILTIN_REF
-    )
+    ordinary = OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
+    first = OpResolverType.BUILTIN_REF if reference else ordinary
+    try:
+        interpreter = Interpreter(model_content=data, experimental_op_resolver_type=first)
+    except ValueError:
+        interpreter = Interpreter(model_content=data, experimental_op_resolver_type=ordinary)
     interpreter.allocate_tensors()
     for detail in interpreter.get_input_details():
         interpreter.set_tensor(detail["index"], inputs[detail["name"]])
