@@ -32,6 +32,8 @@ FUNCTIONS: dict[str, Callable[[Array, Array], Array]] = {
     "floor_mod": np.mod, "equal": np.equal, "not_equal": np.not_equal, "less": np.less,
     "less_equal": np.less_equal, "greater": np.greater, "greater_equal": np.greater_equal,
     "logical_and": np.logical_and, "logical_or": np.logical_or, "logical_xor": np.logical_xor,
+    "truncated_mod": np.fmod, "bitwise_and": np.bitwise_and, "bitwise_or": np.bitwise_or,
+    "bitwise_xor": np.bitwise_xor, "shift_left": np.left_shift, "shift_right": np.right_shift,
 }  # fmt: skip
 
 

@@ -13,12 +13,14 @@ UNARY = (
     "abs", "neg", "square", "sqrt", "rsqrt", "reciprocal", "exp", "log", "sin", "cos", "tan",
     "floor", "ceil", "round", "sign", "erf", "logistic", "tanh", "hard_swish", "hard_sigmoid",
     "softplus", "softsign", "mish", "silu", "logical_not", "relu_0_to_1",
+    "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh",
 )  # fmt: skip
 ARITHMETIC = ("add", "sub", "mul", "div")
 BINARY = (
     "maximum", "minimum", "pow", "squared_difference", "floor_div", "floor_mod", "equal",
     "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_and", "logical_or",
-    "logical_xor",
+    "logical_xor", "truncated_mod", "bitwise_and", "bitwise_or", "bitwise_xor", "shift_left",
+    "shift_right",
 )  # fmt: skip
 
 
@@ -39,7 +41,11 @@ class ArithmeticParams:
 @params.of(*BINARY)
 @dataclass(frozen=True)
 class BinaryParams:
-    """Inputs a and b, broadcast. Comparisons give bool."""
+    """Inputs a and b, broadcast. Comparisons give bool.
+
+    ``floor_mod`` has the sign of b, ``truncated_mod`` that of a. A shift is by less than the bits
+    of the type.
+    """
 
 
 @params.of("clamp")

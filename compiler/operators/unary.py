@@ -43,6 +43,8 @@ FUNCTIONS: dict[str, Function] = {
     "softplus": lambda x: np.logaddexp(x, 0), "softsign": lambda x: x / (1 + np.abs(x)),
     "mish": lambda x: x * np.tanh(np.logaddexp(x, 0)), "silu": lambda x: x * _sigmoid(x),
     "logical_not": np.logical_not, "relu_0_to_1": lambda x: np.clip(x, 0, 1),
+    "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "sinh": np.sinh, "cosh": np.cosh,
+    "asinh": np.arcsinh, "acosh": np.arccosh, "atanh": np.arctanh,
 }  # fmt: skip
 
 

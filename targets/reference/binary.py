@@ -30,7 +30,9 @@ QUANTIZED = ("int8", "uint8", "int16")
 LOGIC = ("logical_and", "logical_or", "logical_xor")
 PLAIN = (
     *ARITHMETIC, "maximum", "minimum", "pow", "squared_difference", "floor_div", "floor_mod",
+    "truncated_mod",
 )  # fmt: skip
+BITWISE = ("bitwise_and", "bitwise_or", "bitwise_xor", "shift_left", "shift_right")
 BY_REALS = ("maximum", "minimum", "squared_difference")
 
 
@@ -293,7 +295,7 @@ def _register(cls: type[Kernel], ops: tuple[str, ...], dtype: str, name: str, so
 
 
 for _dtype in ("float32", "int32", "int64"):
-    for _op in (*PLAIN, "prelu") if _dtype == "float32" else PLAIN:
+    for _op in (*PLAIN, *(("prelu",) if _dtype == "float32" else BITWISE)):
         _register(Plain, (_op,), _dtype, _op, "binary.h")
 for _dtype in ("float32", "int32", "int64", *QUANTIZED, "bool"):
     for _op in COMPARISONS:

@@ -64,6 +64,10 @@ KILN_INLINE int64_t kiln_floor_modulo(int64_t a, int64_t b) {
     return remainder != 0 && (b < 0) != (remainder < 0) ? remainder + b : remainder;
 }
 
+KILN_INLINE int64_t kiln_truncated_modulo(int64_t a, int64_t b) {
+    return b == 0 || b == -1 ? 0 : a % b;
+}
+
 /* base^exponent, wrapped; a negative exponent gives 0 unless the base is 1 or -1. */
 KILN_INLINE int64_t kiln_integer_power(int64_t base, int64_t exponent) {
     if (exponent < 0)

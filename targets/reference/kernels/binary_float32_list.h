@@ -40,6 +40,10 @@
 #define KILN_VALUE(a, b) kiln_floor_modf(a, b)
 #include "reference/kernels/binary_body.h"
 
+#define KILN_OPERATION truncated_mod
+#define KILN_VALUE(a, b) kiln_fmodf(a, b)
+#include "reference/kernels/binary_body.h"
+
 #define KILN_OPERATION prelu
 #define KILN_VALUE(a, b) ((a) < 0.0f ? (a) * (b) : (a))
 #include "reference/kernels/binary_body.h"

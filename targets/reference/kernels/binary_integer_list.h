@@ -44,4 +44,32 @@
 #define KILN_VALUE(a, b) kiln_floor_modulo(a, b)
 #include "reference/kernels/binary_body.h"
 
+#define KILN_OPERATION truncated_mod
+#define KILN_VALUE(a, b) kiln_truncated_modulo(a, b)
+#include "reference/kernels/binary_body.h"
+
+#define KILN_OPERATION bitwise_and
+#define KILN_VALUE(a, b) ((a) & (b))
+#include "reference/kernels/binary_body.h"
+
+#define KILN_OPERATION bitwise_or
+#define KILN_VALUE(a, b) ((a) | (b))
+#include "reference/kernels/binary_body.h"
+
+#define KILN_OPERATION bitwise_xor
+#define KILN_VALUE(a, b) ((a) ^ (b))
+#include "reference/kernels/binary_body.h"
+
+/* Counts are taken modulo the bits of the type: C leaves others undefined. */
+#define KILN_COUNT(b) ((b) & (int32_t)(8 * sizeof(KILN_INPUT) - 1))
+
+#define KILN_OPERATION shift_left
+#define KILN_VALUE(a, b) ((KILN_INPUT)((KILN_UNSIGNED)(a) << KILN_COUNT(b)))
+#include "reference/kernels/binary_body.h"
+
+#define KILN_OPERATION shift_right
+#define KILN_VALUE(a, b) ((a) >> KILN_COUNT(b))
+#include "reference/kernels/binary_body.h"
+
+#undef KILN_COUNT
 #undef KILN_OUTPUT

@@ -4,6 +4,7 @@
 
 #include "kernel.h"
 #include "kiln_math.h"
+#include "reference/kernels/inverse.h"
 
 /* `a` and `b` are the operation's parameters, where it has any. */
 struct unary_float32_shape {

@@ -119,3 +119,35 @@
 #define KILN_OPERATION gelu_tanh
 #define KILN_VALUE(x) kiln_gelu_tanh(x)
 #include "reference/kernels/unary_body.h"
+
+#define KILN_OPERATION asin
+#define KILN_VALUE(x) kiln_asinf(x)
+#include "reference/kernels/unary_body.h"
+
+#define KILN_OPERATION acos
+#define KILN_VALUE(x) kiln_acosf(x)
+#include "reference/kernels/unary_body.h"
+
+#define KILN_OPERATION atan
+#define KILN_VALUE(x) kiln_atanf(x)
+#include "reference/kernels/unary_body.h"
+
+#define KILN_OPERATION sinh
+#define KILN_VALUE(x) kiln_sinhf(x)
+#include "reference/kernels/unary_body.h"
+
+#define KILN_OPERATION cosh
+#define KILN_VALUE(x) kiln_coshf(x)
+#include "reference/kernels/unary_body.h"
+
+#define KILN_OPERATION asinh
+#define KILN_VALUE(x) kiln_asinhf(x)
+#include "reference/kernels/unary_body.h"
+
+#define KILN_OPERATION acosh
+#define KILN_VALUE(x) kiln_acoshf(x)
+#include "reference/kernels/unary_body.h"
+
+#define KILN_OPERATION atanh
+#define KILN_VALUE(x) kiln_atanhf(x)
+#include "reference/kernels/unary_body.h"

@@ -28,7 +28,10 @@ SHAPES: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...] = (
     ((1, 2, 1, 2, 1, 2, 1, 2), (2, 1, 2, 1, 2, 1, 2, 1)), ((2, 4, 4, 8), (2, 1, 1, 8)),
 )  # fmt: skip
 COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
-PLAIN = ("maximum", "minimum", "squared_difference", "floor_div", "floor_mod", "pow")
+PLAIN = (
+    "maximum", "minimum", "squared_difference", "floor_div", "floor_mod", "pow", "truncated_mod",
+)  # fmt: skip
+BITWISE = ("bitwise_and", "bitwise_or", "bitwise_xor", "shift_left", "shift_right")
 
 
 def params_of(kind: str, index: int) -> Any:
@@ -44,11 +47,13 @@ def plain_case(kind: str, dtype: str, index: int) -> Case:
     a, b = (values(random, shape, dtype) for shape in shapes)
     if dtype.startswith("int") and kind not in COMPARISONS:
         a, b = (np.asarray(x // 2 ** (8 if dtype == "int32" else 40)).astype(dtype) for x in (a, b))
-        if kind in ("div", "floor_div", "floor_mod"):
+        if kind in ("div", "floor_div", "floor_mod", "truncated_mod"):
             b = np.asarray(np.where(b % 1000 == 0, 3, b % 1000 - 500) | 1).astype(dtype)
+        if kind.startswith("shift"):
+            b = np.asarray(b % 31).astype(dtype)
         if kind == "pow":
             a, b = np.asarray(a % 7 - 3).astype(dtype), np.asarray(b % 5).astype(dtype)
-    if dtype == "float32" and kind in ("div", "floor_div", "floor_mod"):
+    if dtype == "float32" and kind in ("div", "floor_div", "floor_mod", "truncated_mod"):
         b = np.asarray(np.copysign(np.abs(b) + np.float32(0.3), b)).astype(np.float32)
     if dtype == "float32" and kind == "pow":
         a = np.abs(a)
@@ -66,7 +71,7 @@ def plain_case(kind: str, dtype: str, index: int) -> Case:
 
 @pytest.mark.parametrize("dtype", ["float32", "int32", "int64"])
 def test_plain_numbers(dtype: str) -> None:
-    kinds = (*ARITHMETIC, *PLAIN, *(("prelu",) if dtype == "float32" else ()))
+    kinds = (*ARITHMETIC, *PLAIN, *(("prelu",) if dtype == "float32" else BITWISE))
     cases = [plain_case(kind, dtype, index) for kind in kinds for index in range(len(SHAPES))]
     for machine in ("host-sanitized", "host"):  # in place and vectorised as well
         check(fitting(cases), MACHINES[machine])

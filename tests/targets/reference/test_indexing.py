@@ -21,7 +21,7 @@ from compiler.operators.indexing import (
 )
 from compiler.registry import shape as output_shapes
 from tests.support.kernel_harness import MACHINES, Case, check
-from tests.support.shape_grid import one_op, tensor
+from tests.support.operator_cases import one_op, tensor
 
 load_builtins()
 KERNELS = sorted(

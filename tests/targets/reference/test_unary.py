@@ -31,6 +31,7 @@ WITH_PARAMS: tuple[tuple[str, Any], ...] = (
     ("gelu", GeluParams(True)),
 )
 POSITIVE = ("sqrt", "rsqrt", "log")
+WITHIN_ONE = ("asin", "acos", "atanh")
 SHAPES = ((7,), (1,), (2, 3, 5), (64,), (33,))
 
 
@@ -38,6 +39,10 @@ def float_values(kind: str, shape: tuple[int, ...]) -> np.ndarray:
     x = values(np.random.default_rng(1), shape, "float32") * 3
     if kind in POSITIVE:
         return np.abs(x) + np.float32(0.01)
+    if kind in WITHIN_ONE:
+        return np.asarray(np.tanh(x) * np.float32(0.99))
+    if kind == "acosh":
+        return np.abs(x) + np.float32(1.001)
     return np.where(np.abs(x) < 0.2, np.float32(0.5), x) if kind in ("reciprocal", "tan") else x
 
 
@@ -98,3 +103,21 @@ def test_logical_not() -> None:
     x = np.arange(9) % 2 == 0
     case = Case(kernel_named("logical_not_bool__reference"), view, (x,))
     check([case], MACHINES["host-sanitized"])
+
+
+def test_inverse_functions_near_their_ends() -> None:
+    """To a few ulp of each value, not only of the range."""
+    large = np.array([1e-30, 1e-6, 1e-3, 0.3, 0.499, 1, 2.5, 80, 1e4, 1e10, 3e38], np.float32)
+    small = np.array([1e-30, 1e-6, 1e-3, 0.3, 0.5, 0.8, 0.999, 1], np.float32)
+    domains = {
+        "atan": large, "asinh": large, "sinh": large[:8], "cosh": large[:8],
+        "acosh": large[5:], "asin": small, "acos": small, "atanh": small[:-1],
+    }  # fmt: skip
+    cases = []
+    for kind, domain in domains.items():
+        for x in np.concatenate([domain, -domain]) if kind != "acosh" else domain:
+            tensors = [tensor(name, (1,), "float32") for name in "xy"]
+            view = one_op(kind, UnaryParams(), tensors[:1], tensors[1:])
+            kernel = kernel_named(kernel_name(kind, None))
+            cases.append(Case(kernel, view, (np.array([x], np.float32),)))
+    check(cases, MACHINES["host"], tolerance=2e-6)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from compiler.errors import UnsupportedError
+import numpy as np
+
 from compiler.importers.onnx_model.metadata import dtype_of
 from compiler.importers.onnx_model.node import Node, reads
 from compiler.operators.elementwise import (
@@ -21,11 +22,13 @@ UNARY = {
     "Log": "log", "Sin": "sin", "Cos": "cos", "Tan": "tan", "Floor": "floor", "Ceil": "ceil",
     "Round": "round", "Sign": "sign", "Erf": "erf", "Sigmoid": "logistic", "Tanh": "tanh",
     "HardSwish": "hard_swish", "Softplus": "softplus", "Softsign": "softsign", "Mish": "mish",
-    "Not": "logical_not",
+    "Not": "logical_not", "Asin": "asin", "Acos": "acos", "Atan": "atan", "Sinh": "sinh",
+    "Cosh": "cosh", "Asinh": "asinh", "Acosh": "acosh", "Atanh": "atanh",
 }  # fmt: skip
 BINARY = {
     "Add": "add", "Sub": "sub", "Mul": "mul", "Div": "div", "PRelu": "prelu",
     "And": "logical_and", "Or": "logical_or", "Xor": "logical_xor",
+    "BitwiseAnd": "bitwise_and", "BitwiseOr": "bitwise_or", "BitwiseXor": "bitwise_xor",
 }  # fmt: skip
 COMPARISONS = {
     "Equal": "equal", "Less": "less", "LessOrEqual": "less_equal", "Greater": "greater",
@@ -85,9 +88,40 @@ def power(node: Node) -> str:
 
 @reads("Mod")
 def modulo(node: Node) -> str:
-    if node.attribute("fmod", 0):
-        raise UnsupportedError("fmod=1 (sign of the dividend); fmod=0 is known")
-    return node.build.emit("floor_mod", node.input(0), node.input(1))
+    """With the sign of the divisor, or with ``fmod`` of the dividend."""
+    kind = "truncated_mod" if node.attribute("fmod", 0) else "floor_mod"
+    return node.build.emit(kind, node.input(0), node.input(1))
+
+
+@reads("BitShift")
+def bit_shift(node: Node) -> str:
+    kind = "shift_left" if node.required("direction") == "LEFT" else "shift_right"
+    return node.build.emit(kind, node.input(0), node.input(1))
+
+
+@reads("BitwiseNot")
+def bitwise_not(node: Node) -> str:
+    """All bits flipped: exclusive or with -1, which is all ones."""
+    ones = np.array(-1, np.int64).astype(node.dtype())
+    return node.build.emit("bitwise_xor", node.input(), node.build.constant(ones, "ones"))
+
+
+@reads("IsNaN")
+def is_nan(node: Node) -> str:
+    """NaN alone is not equal to itself."""
+    return node.build.emit("not_equal", node.input(), node.input(), dtype="bool")
+
+
+@reads("IsInf")
+def is_inf(node: Node) -> str:
+    build, x = node.build, node.input()
+    signs = [bool(node.attribute(f"detect_{name}", 1)) for name in ("positive", "negative")]
+    if not any(signs):
+        return build.constant(np.zeros(node.shape(), bool), "none")
+    if all(signs):
+        x = build.emit("abs", x)
+    limit = build.like(x, math.inf if signs[0] else -math.inf)
+    return build.emit("equal", x, limit, dtype="bool")
 
 
 @reads("Relu")

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from compiler.errors import UnsupportedError
+import numpy as np
+
 from compiler.importers.onnx_model.node import Node, reads
+from compiler.operators.movement import SliceParams
 from compiler.operators.normalization import LogSoftmaxParams, SoftmaxParams
 from compiler.operators.reduction import ArgParams, ReduceParams
 
@@ -44,12 +46,17 @@ def reduce(node: Node) -> str:
 
 @reads("ArgMax", "ArgMin")
 def arg(node: Node) -> str:
-    if node.attribute("select_last_index", 0):
-        raise UnsupportedError("select_last_index=1; the first index is known")
+    """The last of equal ones (``select_last_index``) is the first from behind."""
+    build, x, shape, axis = node.build, node.input(), node.shape(), node.axis(0)
     kind = "arg_max" if node.kind == "ArgMax" else "arg_min"
-    keep = bool(node.attribute("keepdims", 1))
-    params = ArgParams(node.axis(0), keep_dims=keep, dtype="int64")
-    return node.build.emit(kind, node.input(), params=params)
+    params = ArgParams(axis, keep_dims=bool(node.attribute("keepdims", 1)), dtype="int64")
+    if not node.attribute("select_last_index", 0):
+        return build.emit(kind, x, params=params)
+    begin, stride = [0] * len(shape), [1] * len(shape)
+    begin[axis], stride[axis] = shape[axis] - 1, -1
+    turned = build.emit("slice", x, params=SliceParams(tuple(begin), shape, tuple(stride)))
+    last = build.constant(np.asarray(shape[axis] - 1, np.int64), "last")
+    return build.emit("sub", last, build.emit(kind, turned, params=params), dtype="int64")
 
 
 @reads("Softmax", "LogSoftmax")
