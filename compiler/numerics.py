@@ -36,7 +36,7 @@ def quantize_multipliers(reals: Sequence[float] | Array) -> tuple[Array, Array]:
 
 
 def doubling_high_multiply(a: Array, b: Array | int) -> Array:
-    """round(a * b / 2^31), ties away from zero, of int32 values in int64 arrays."""
+    """round(a * b / 2^31), ties upwards, saturated, of int32 values in int64 arrays."""
     product = np.asarray(a, np.int64) * np.asarray(b, np.int64)
     nudge = np.where(product >= 0, 1 << 30, 1 - (1 << 30))
     total = product + nudge
