@@ -154,6 +154,51 @@ KILN_INLINE void cortex_m_dot_1x4(const int16_t *x, const int8_t *weights, int32
     sums[1] = cortex_m_doubled(first1, both1);
 }
 
+/* Two elements of 16 bits at an address aligned to 4. */
+KILN_INLINE int32_t cortex_m_load_pair(const int16_t *from) {
+    int32_t pair;
+    memcpy(&pair, __builtin_assume_aligned(from, 4), 4);
+    return pair;
+}
+
+#if CORTEX_M_DSP
+#define CORTEX_M_MULTIPLY_ADD(name, instruction, product)                                          \
+    KILN_INLINE int32_t name(int32_t sum, int32_t a, int32_t b) {                                  \
+        __asm__(instruction " %0, %1, %2, %0" : "+r"(sum) : "r"(a), "r"(b));                       \
+        return sum;                                                                                \
+    }
+#else
+#define CORTEX_M_MULTIPLY_ADD(name, instruction, product)                                          \
+    KILN_INLINE int32_t name(int32_t sum, int32_t a, int32_t b) {                                  \
+        return sum + (product);                                                                    \
+    }
+#endif
+CORTEX_M_MULTIPLY_ADD(cortex_m_dot, "smlad", (int16_t)a *(int16_t)b + (a >> 16) * (b >> 16))
+CORTEX_M_MULTIPLY_ADD(cortex_m_low_high, "smlabt", (int16_t)a *(b >> 16))
+CORTEX_M_MULTIPLY_ADD(cortex_m_high_low, "smlatb", (a >> 16) * (int16_t)b)
+#undef CORTEX_M_MULTIPLY_ADD
+
+/* Four bytes each of two neighbours, as a pair of 16 bits for each byte, `pitch` elements apart. */
+KILN_INLINE void cortex_m_transpose_pair(uint32_t first, uint32_t second, int16_t *to,
+                                         int32_t pitch) {
+#if CORTEX_M_DSP
+    int32_t a, b, c, d, pairs[4];
+    __asm__("sxtb16 %0, %1" : "=r"(a) : "r"(first));
+    __asm__("sxtb16 %0, %1" : "=r"(b) : "r"(second));
+    __asm__("sxtb16 %0, %1, ror #8" : "=r"(c) : "r"(first));
+    __asm__("sxtb16 %0, %1, ror #8" : "=r"(d) : "r"(second));
+    __asm__("pkhbt %0, %1, %2, lsl #16" : "=r"(pairs[0]) : "r"(a), "r"(b));
+    __asm__("pkhbt %0, %1, %2, lsl #16" : "=r"(pairs[1]) : "r"(c), "r"(d));
+    __asm__("pkhtb %0, %1, %2, asr #16" : "=r"(pairs[2]) : "r"(b), "r"(a));
+    __asm__("pkhtb %0, %1, %2, asr #16" : "=r"(pairs[3]) : "r"(d), "r"(c));
+    for (int32_t i = 0; i < 4; i++)
+        memcpy(__builtin_assume_aligned(to + i * pitch, 4), &pairs[i], 4);
+#else
+    for (int32_t i = 0; i < 4; i++, first >>= 8, second >>= 8, to += pitch)
+        to[0] = (int8_t)first, to[1] = (int8_t)second;
+#endif
+}
+
 /* The upper half of a * b, rounded half up. */
 KILN_INLINE int32_t cortex_m_high_product(int32_t a, int32_t b) {
 #if CORTEX_M_DSP

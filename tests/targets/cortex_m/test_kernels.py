@@ -2,19 +2,61 @@
 
 from __future__ import annotations
 
+import itertools
+from dataclasses import replace
+
 import pytest
 
-from compiler.kernels import all_kernels, kernel_named
+from compiler.kernels import Kernel, all_kernels, kernel_named
 from compiler.loading import load_builtins
+from compiler.operators.convolution import DepthwiseConv2dParams
+from tests.support import shape_grid
 from tests.support.kernel_harness import MACHINES, Case, check
-from tests.support.simd_cases import weighted_cases
+from tests.support.simd_cases import GRIDS, scale_cases, without_minimum
 
 load_builtins()
 KERNELS = sorted(k.name for k in all_kernels() if k.target == "cortex_m")
+WEIGHTED = ("conv2d", "depthwise_conv2d", "fully_connected")
+
+
+#: Windows with code of their own, over even and odd widths.
+SPECIAL = tuple(
+    shape_grid.same(shape_grid.Window((height, width), (3, 3), stride=(s, s)))
+    for s in (1, 2) for height, width in ((4, 6), (5, 5), (1, 3), (2, 1))
+) + (shape_grid.Window((6, 7), (3, 3)), shape_grid.Window((6, 7), (3, 3), stride=(2, 2)))  # fmt: skip
+
+
+def special_depthwise_cases(kernel: Kernel) -> list[Case]:
+    """3x3 windows with strides 1 and 2, each with every variant of clamp and zero points."""
+    channels = itertools.cycle((1, 3, 4, 5, 8, 11, 16))
+    shapes = [(window, next(channels)) for window in SPECIAL for _ in range(16)]
+    cases = []
+    for (window, c), variant in zip(shapes, shape_grid.variants("int8"), strict=False):
+        params = DepthwiseConv2dParams(
+            window.stride, window.dilation, window.padding, variant.clamp
+        )  # fmt: skip
+        shape = ((1, *window.input_hw, c), (1, *window.kernel, c), (1, *window.output_hw, c))
+        cases.append(
+            shape_grid.weighted_case(kernel, "depthwise_conv2d", params, shape, 3, variant)
+        )
+    return cases
 
 
 def cases_of(name: str) -> list[Case]:
-    return weighted_cases(kernel_named(name))
+    """What the kernel fits of the grids, with weights of -128 and without, and of odd scales."""
+    kernel = kernel_named(name)
+    cases = []
+    for op in kernel.ops:
+        reference = kernel_named(f"{op}_{kernel.dtypes[0]}__reference")
+        cases += [replace(case, kernel=kernel) for case in GRIDS[op](reference)]
+    if kernel.ops[0] in WEIGHTED and kernel.dtypes == ("int8",):
+        cases += [without_minimum(case) for case in cases]
+    if "depthwise_conv2d" in kernel.ops:
+        cases += special_depthwise_cases(kernel)
+    if "fully_connected" in kernel.ops and kernel.dtypes == ("int8",):
+        odd = scale_cases(kernel_named("fully_connected_int8__reference"))
+        cases += [replace(case, kernel=kernel) for case in odd]
+    return shape_grid.fitting(cases)
 
 
 @pytest.mark.parametrize("name", KERNELS)

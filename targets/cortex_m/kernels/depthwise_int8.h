@@ -1,0 +1,225 @@
+/* int8 depthwise convolution: rows of four channels at a time are spread to a plane of 16 bits per
+ * channel, in a ring of rows, so that neighbours are multiplied in pairs. */
+#ifndef CORTEX_M_DEPTHWISE_INT8_H
+#define CORTEX_M_DEPTHWISE_INT8_H
+
+#include "cortex_m/kernels/requantize.h"
+
+#define CORTEX_M_GROUP 4 /* channels that are spread at a time */
+#define CORTEX_M_DEPTHWISE_ROWS 16
+
+/* A tap row is padded to 2 * halves + 1 taps. A line of the ring has `blocks` blocks of `length`
+ * elements: element e of block b is column b * stride_x + e * dilation_x - pad_left. Windows begin
+ * `step` elements apart: 1 where there is one block and stride_x is 1, else an even number. */
+struct cortex_m_depthwise_int8_shape {
+    int32_t batch, input_height, input_width, channels;
+    int32_t output_height, output_width;
+    int32_t kernel_height, halves;
+    int32_t stride_y, stride_x, dilation_y, dilation_x;
+    int32_t pad_top, pad_left;
+    int32_t input_zero_point;
+    int32_t blocks, length, step;
+    int32_t pitch; /* elements of a line; even */
+    int32_t slots; /* rows of the ring */
+    CORTEX_M_OUTPUT_MEMBERS
+};
+
+/* Spreads one input row of four channels to lines `pitch` apart: columns from -pad_left on, two at
+ * a time; `row` is NULL outside of the image. */
+KILN_SHARED __attribute__((unused)) void
+cortex_m_spread(const struct cortex_m_depthwise_int8_shape *s, const int8_t *row, int16_t *to) {
+    const int32_t channels = s->channels, pitch = s->pitch, length = s->length;
+    const uint32_t outside = (uint32_t)(uint8_t)s->input_zero_point * 0x01010101u;
+    const int32_t end = row == NULL ? 0 : s->input_width;
+    int32_t x = -s->pad_left, last = x + length;
+    while (x < last) {
+        if (x >= 0 && x + 1 < end) {
+            const int8_t *from = row + x * channels;
+            const int32_t inside = end < last ? end : last;
+            CORTEX_M_NO_UNROLL
+            for (; x + 1 < inside; x += 2, to += 2, from += 2 * channels) {
+                uint32_t first, second;
+                memcpy(&first, from, 4);
+                memcpy(&second, from + channels, 4);
+                cortex_m_transpose_pair(first, second, to, pitch);
+            }
+            if (x >= last)
+                break;
+        }
+        uint32_t first = outside, second = outside;
+        if (x >= 0 && x < end)
+            memcpy(&first, row + x * channels, 4);
+        if (x + 1 >= 0 && x + 1 < end)
+            memcpy(&second, row + (x + 1) * channels, 4);
+        cortex_m_transpose_pair(first, second, to, pitch);
+        x += 2, to += 2;
+    }
+}
+
+/* The same for fewer channels, and for blocks. */
+KILN_SHARED __attribute__((unused)) void
+cortex_m_spread_any(const struct cortex_m_depthwise_int8_shape *s, const int8_t *row, int32_t count,
+                    int16_t *to) {
+    for (int32_t c = 0; c < count; c++, to += s->pitch) {
+        int16_t *line = to;
+        for (int32_t block = 0; block < s->blocks; block++) {
+            int32_t x = block * s->stride_x - s->pad_left;
+            for (int32_t i = 0; i < s->length; i++, x += s->dilation_x) {
+                const int32_t inside = row != NULL && x >= 0 && x < s->input_width;
+                *line++ = (int16_t)(inside ? row[x * s->channels + c] : s->input_zero_point);
+            }
+        }
+    }
+}
+
+/* Outputs x and x + 1 of a channel, doubled. Taps of a row are pairs of all neighbours:
+ * (0 1) (1 2) (2 3) ... */
+KILN_INLINE struct cortex_m_sums cortex_m_taps(int32_t height, int32_t halves, int32_t step,
+                                               const int16_t *const *rows, int32_t offset,
+                                               const int16_t *taps) {
+    int32_t first = 0, second = 0;
+    for (int32_t ky = 0; ky < height; ky++, taps += 4 * halves) {
+        const int16_t *x = rows[ky] + offset;
+        if (step == 1) {
+            second = cortex_m_high_low(second, cortex_m_load_pair(x), cortex_m_load_pair(taps));
+            for (int32_t i = 0; i < halves; i++) {
+                first = cortex_m_dot(first, cortex_m_load_pair(x + 2 * i),
+                                     cortex_m_load_pair(taps + 4 * i));
+                second = cortex_m_dot(second, cortex_m_load_pair(x + 2 * i + 2),
+                                      cortex_m_load_pair(taps + 4 * i + 2));
+            }
+            first = cortex_m_low_high(first, cortex_m_load_pair(x + 2 * halves),
+                                      cortex_m_load_pair(taps + 4 * halves - 2));
+        } else {
+            for (int32_t i = 0; i < halves; i++) {
+                const int32_t pair = cortex_m_load_pair(taps + 4 * i);
+                first = cortex_m_dot(first, cortex_m_load_pair(x + 2 * i), pair);
+                second = cortex_m_dot(second, cortex_m_load_pair(x + step + 2 * i), pair);
+            }
+            const int32_t last = cortex_m_load_pair(taps + 4 * halves - 2);
+            first = cortex_m_low_high(first, cortex_m_load_pair(x + 2 * halves), last);
+            second = cortex_m_low_high(second, cortex_m_load_pair(x + step + 2 * halves), last);
+        }
+    }
+    struct cortex_m_sums sums = {first * 2, second * 2};
+    return sums;
+}
+
+/* One output row of `count` channels. */
+KILN_INLINE void cortex_m_depthwise_row(const struct cortex_m_depthwise_int8_shape *s,
+                                        int32_t height, int32_t halves, int32_t step, int32_t mode,
+                                        int32_t saturates, const int16_t **rows,
+                                        const int16_t *taps, const int32_t *constants,
+                                        int32_t count, int8_t *output) {
+    const int32_t channels = s->channels, zero_point = s->output_zero_point;
+    const int32_t rounding = s->rounding, width = s->output_width;
+    const int32_t low = s->clamp_low, high = s->clamp_high;
+    for (int32_t c = 0; c < count; c++) {
+        const struct cortex_m_channel channel =
+            cortex_m_channel(mode, rounding, constants, zero_point);
+        int8_t *to = output++;
+        CORTEX_M_NO_UNROLL
+        for (int32_t x = 0; x < width; x += 2, to += 2 * channels) {
+            const struct cortex_m_sums sums =
+                cortex_m_taps(height, halves, step, rows, x * step, taps);
+            *to =
+                cortex_m_clamp(cortex_m_requantize(mode, rounding, channel, sums.first, zero_point),
+                               saturates, low, high);
+            if (x + 1 < width)
+                to[channels] = cortex_m_clamp(
+                    cortex_m_requantize(mode, rounding, channel, sums.second, zero_point),
+                    saturates, low, high);
+        }
+        for (int32_t ky = 0; ky < height; ky++)
+            rows[ky] += s->pitch;
+        taps += 4 * halves * height;
+        constants += cortex_m_words(mode, rounding);
+    }
+}
+
+typedef void cortex_m_row(const struct cortex_m_depthwise_int8_shape *s, const int16_t **rows,
+                          const int16_t *taps, const int32_t *constants, int32_t count,
+                          int8_t *output);
+
+/* All output rows of `count` channels of one image. */
+KILN_INLINE void cortex_m_depthwise_group(const struct cortex_m_depthwise_int8_shape *s,
+                                          const int8_t *image, int32_t count, const int16_t *taps,
+                                          const int32_t *constants, int16_t *ring, int8_t *output,
+                                          cortex_m_row *row_of) {
+    const int32_t slot_elements = CORTEX_M_GROUP * s->pitch;
+    int32_t next = -s->pad_top, slot = 0; /* next row to spread, and its slot */
+    for (int32_t y = 0; y < s->output_height; y++) {
+        const int32_t first = y * s->stride_y - s->pad_top;
+        for (; next < first + s->slots; next++) {
+            if (next >= first) {
+                const int8_t *row = next < 0 || next >= s->input_height
+                                        ? NULL
+                                        : image + next * s->input_width * s->channels;
+                if (count == CORTEX_M_GROUP && s->blocks == 1)
+                    cortex_m_spread(s, row, ring + slot * slot_elements);
+                else
+                    cortex_m_spread_any(s, row, count, ring + slot * slot_elements);
+            }
+            slot = slot + 1 == s->slots ? 0 : slot + 1;
+        }
+        const int16_t *rows[CORTEX_M_DEPTHWISE_ROWS];
+        for (int32_t ky = 0, at = slot; ky < s->kernel_height; ky++) {
+            rows[ky] = ring + at * slot_elements;
+            at += s->dilation_y;
+            at -= at >= s->slots ? s->slots : 0;
+        }
+        row_of(s, rows, taps, constants, count, output + y * s->output_width * s->channels);
+    }
+}
+
+/* scratch: taps of four channels, widened, then the ring. */
+KILN_INLINE void cortex_m_depthwise_int8(const struct cortex_m_depthwise_int8_shape *s,
+                                         const int8_t *input, const int8_t *weights,
+                                         const int32_t *constants, int32_t words, int16_t *scratch,
+                                         int8_t *output, cortex_m_row *row_of) {
+    const int32_t taps = 4 * s->halves * s->kernel_height;
+    int16_t *ring = scratch + CORTEX_M_GROUP * taps;
+    for (int32_t n = 0; n < s->batch; n++) {
+        for (int32_t c = 0; c < s->channels; c += CORTEX_M_GROUP) {
+            const int32_t rest = s->channels - c;
+            const int32_t count = rest < CORTEX_M_GROUP ? rest : CORTEX_M_GROUP;
+            cortex_m_widen(weights + c * taps, count * taps / 4, scratch, 4);
+            cortex_m_depthwise_group(s, input + c, count, scratch, constants + c * words, ring,
+                                     output + c, row_of);
+        }
+        input += s->input_height * s->input_width * s->channels;
+        output += s->output_height * s->output_width * s->channels;
+    }
+}
+
+/* A kernel for one way to requantize and one kind of window; `height`, `halves` and `step` may be
+ * members of s. */
+#define CORTEX_M_DEPTHWISE(name, mode, saturates, height, halves, step)                            \
+    KILN_SHARED __attribute__((unused)) void name##_row(                                           \
+        const struct cortex_m_depthwise_int8_shape *s, const int16_t **rows, const int16_t *taps,  \
+        const int32_t *constants, int32_t count, int8_t *output) {                                 \
+        cortex_m_depthwise_row(s, height, halves, step, mode, saturates, rows, taps, constants,    \
+                               count, output);                                                     \
+    }                                                                                              \
+    KILN_KERNEL void name(const struct cortex_m_depthwise_int8_shape *shape, const int8_t *input,  \
+                          const int8_t *weights, const int32_t *constants, int16_t *scratch,       \
+                          int8_t *output) {                                                        \
+        cortex_m_depthwise_int8(shape, input, weights, constants,                                  \
+                                cortex_m_words(mode, shape->rounding), scratch, output,            \
+                                name##_row);                                                       \
+    }
+
+#define CORTEX_M_DEPTHWISES(name, mode, saturates)                                                 \
+    CORTEX_M_DEPTHWISE(depthwise_conv2d_int8__cortex_m_3x3_##name, mode, saturates, 3, 1, 1)       \
+    CORTEX_M_DEPTHWISE(depthwise_conv2d_int8__cortex_m_3x3s2_##name, mode, saturates, 3, 1, 2)     \
+    CORTEX_M_DEPTHWISE(depthwise_conv2d_int8__cortex_m_##name, mode, saturates, s->kernel_height,  \
+                       s->halves, s->step)
+
+CORTEX_M_DEPTHWISES(double, CORTEX_M_DOUBLE, 1)
+CORTEX_M_DEPTHWISES(double_clamped, CORTEX_M_DOUBLE, 0)
+CORTEX_M_DEPTHWISES(fast, CORTEX_M_FAST, 1)
+CORTEX_M_DEPTHWISES(fast_clamped, CORTEX_M_FAST, 0)
+CORTEX_M_DEPTHWISE(depthwise_conv2d_int8__cortex_m_any, CORTEX_M_ANY, 0, s->kernel_height,
+                   s->halves, s->step)
+
+#endif
