@@ -20,10 +20,14 @@ WEIGHTED = ("conv2d", "depthwise_conv2d", "fully_connected")
 
 
 #: Windows with code of their own, over even and odd widths.
-SPECIAL = tuple(
-    shape_grid.same(shape_grid.Window((height, width), (3, 3), stride=(s, s)))
-    for s in (1, 2) for height, width in ((4, 6), (5, 5), (1, 3), (2, 1))
-) + (shape_grid.Window((6, 7), (3, 3)), shape_grid.Window((6, 7), (3, 3), stride=(2, 2)))  # fmt: skip
+SPECIAL = (
+    *(
+        shape_grid.same(shape_grid.Window(size, (3, 3), stride=(s, s)))
+        for s in (1, 2) for size in ((4, 6), (5, 5), (1, 3), (2, 1))
+    ),
+    shape_grid.Window((6, 7), (3, 3)),
+    shape_grid.Window((6, 7), (3, 3), stride=(2, 2)),
+)  # fmt: skip
 
 
 def special_depthwise_cases(kernel: Kernel) -> list[Case]:
