@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -133,7 +134,7 @@ def _plain_view(layer: Layer, dtype: str, numerics: str) -> OpView | None:
     output = (1, 1, 1, layer.channels)
     params: object = PoolParams(layer.kernel)
     if layer.op == "add":
-        inputs, output, params = ("x", "w"), image, ArithmeticParams((0.0, 6.0))
+        inputs, output, params = ("x", "w"), image, ArithmeticParams((0.0, math.inf))
     elif layer.op != "average_pool2d":
         return None
     tensors = [Tensor(n, image, dtype, quant) for n in inputs] + [Tensor("y", output, dtype, quant)]
@@ -153,13 +154,13 @@ def _weighted_view(layer: Layer, dtype: str, numerics: str) -> OpView:
     if layer.op == "fully_connected":
         image, output = (1, layer.channels), (1, layer.outputs)  # type: ignore[assignment]
         weight_shape: tuple[int, ...] = (layer.outputs, layer.channels)
-        params: object = FullyConnectedParams(True, (0.0, 6.0))
+        params: object = FullyConnectedParams(True, (0.0, math.inf))
     elif depthwise:
         weight_shape = (1, *layer.kernel, layer.outputs)
-        params = DepthwiseConv2dParams(stride, padding=pads, clamp=(0.0, 6.0))
+        params = DepthwiseConv2dParams(stride, padding=pads, clamp=(0.0, math.inf))
     else:
         weight_shape = (layer.outputs, *layer.kernel, layer.channels)
-        params = Conv2dParams(stride, padding=pads, clamp=(0.0, 6.0))
+        params = Conv2dParams(stride, padding=pads, clamp=(0.0, math.inf))
     depth = int(np.prod(weight_shape)) // layer.outputs
     if dtype == "float32":
         weight, bias = random.normal(0, 1, weight_shape), random.normal(0, 1, layer.outputs)
