@@ -55,14 +55,15 @@ class Rows:
         return elements.ravel() % self.channels
 
 
-def rows_of(view: OpView, block: int, expansion: int) -> Rows:
+def rows_of(view: OpView, block: int, expansion: int, least_pixels: int = 4) -> Rows:
+    """Rows are cut so that the ring fits the cache, into ``least_pixels`` or more."""
     params, (_, height, width, _) = view.params, view.input(1).shape
     channels, output_width = view.output().shape[-1], view.output().shape[2]
     slots = (height - 1) * params.dilation[0] + 1
     reach = (width - 1) * params.dilation[1]
     pixels = RING_BYTES // (slots * channels * expansion)
     return Rows(
-        channels, max(min(output_width, 8), min(output_width, pixels)),
+        channels, min(output_width, max(least_pixels, pixels)),
         min(params.stride[1], reach + 1), block, expansion, reach // params.stride[1], slots,
     )  # fmt: skip
 
@@ -183,7 +184,7 @@ class FloatDepthwise(SimdDepthwise):
     def call(self, view: OpView) -> Call:
         weight, isa = view.input(1).data, self.isa
         assert weight is not None
-        rows = rows_of(view, isa.lanes, 4)
+        rows = rows_of(view, isa.lanes, 4, least_pixels=8)
         channel_of = rows.channel_of(np.arange(isa.lanes))
         slot = round_up(rows.phases * rows.line_elements, isa.lanes)
         bias = bias_of(view, weight.shape[-1]).astype(np.float32)
