@@ -11,8 +11,8 @@ from typing import Any
 
 #: Functions and types of `compiler.api` that ``import compiler`` offers.
 _OFFERED = (
-    "Build", "BuildOptions", "KilnError", "Profile", "RunResult", "boards", "build", "flash",
-    "flash_blob", "inspect", "lower", "ops", "profile", "run", "simulate", "targets",
+    "Build", "BuildOptions", "KilnError", "Profile", "RunResult", "boards", "build", "connect",
+    "flash", "flash_blob", "inspect", "lower", "ops", "profile", "run", "simulate", "targets",
 )  # fmt: skip
 
 __all__ = list(_OFFERED)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from compiler.device import firmware
 from compiler.device.client import Client
 from compiler.device.profile import Profile, collect_profile
 from compiler.device.runners import flash_image, open_stream
-from compiler.device.session import open_session
+from compiler.device.session import Session, open_session
 from compiler.emit import manifest_tensor
 from compiler.errors import KilnError as KilnError
 from compiler.graph import Graph, OpView
@@ -137,15 +138,36 @@ def run(
     port: str | None = None,
     progress: Progress = silent,
 ) -> RunResult:
-    """Run a built model on its board (emulated ones start by themselves)."""
+    """Run a built model on its board (emulated ones start by themselves).
+
+    State tensors start from their initial values and are kept over the series.
+    """
     target_board, built = open_build(board, out)
     series = make_series(_arrays(inputs), built.inputs)
     started = time.monotonic()
     with open_session(target_board, built, port) as session:
+        session.reset_state()
         results = [session.run(each) for each in progress(series.runs, "running")]
     seconds = time.monotonic() - started
     outputs = collect_outputs(results, built.outputs, series.is_series)
     return RunResult(outputs, len(series), seconds)
+
+
+@contextmanager
+def connect(
+    *, board: str, out: Path | str | None = None, port: str | None = None
+) -> Iterator[Session]:
+    """A connection to a board that runs its build, for single runs with state kept between.
+
+    with connect(board="host") as session:
+        session.reset_state()
+        outputs = session.run({"input": array})
+
+    Raises BoardError where the board does not answer or runs another build.
+    """
+    target_board, built = open_build(board, out)
+    with open_session(target_board, built, port) as session:
+        yield session
 
 
 def image_inputs(built: Build, picture: Path) -> Arrays:

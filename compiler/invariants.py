@@ -23,6 +23,11 @@ def check_graph(graph: Graph) -> None:
     defined: set[str] = set(graph.inputs)
     for op in graph.ops:
         _check_op(graph, op, known)
+        for name in op.inputs:
+            if name in defined and graph.tensors[name].is_state:
+                raise ModelError(
+                    f"operator '{op.kind}' ({op.name}): reads state '{name}' after it is written"
+                )
         for name in op.outputs:
             if name in defined:
                 raise ModelError(f"tensor '{name}' is made twice, again by '{op.kind}' ({op.name})")

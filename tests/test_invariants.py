@@ -13,6 +13,7 @@ from compiler.graph import Graph, Op, Quantization, Tensor
 from compiler.invariants import check_graph
 from compiler.operators.convolution import Conv2dParams
 from compiler.operators.elementwise import ArithmeticParams, UnaryParams
+from compiler.operators.state import AssignStateParams
 from tests.support.graphs import QUANT, Sketch
 
 
@@ -105,3 +106,15 @@ def test_state_needs_no_maker() -> None:
     x = sketch.input("x", (2,))
     sketch.tensors["s"] = Tensor("s", (2,), "float32", is_state=True)
     check_graph(sketch.graph([sketch.op("add", [x, "s"], "y", ArithmeticParams())]))
+
+
+def test_a_state_is_not_read_after_it_is_written() -> None:
+    sketch = Sketch()
+    x = sketch.input("x", (2,))
+    sketch.tensors["s"] = Tensor("s", (2,), "float32", is_state=True)
+    sketch.ops.append(Op("assign_state", "s", (x,), ("s",), AssignStateParams()))
+    sketch.op("abs", ["s"], "y", UnaryParams())
+    sketch.tensors["y"] = Tensor("y", (2,), "float32")
+    with pytest.raises(ModelError, match="'abs' .*reads state 's' after it is written"):
+        check_graph(sketch.graph(["y"]))
+    check_graph(sketch.graph(["y"]).replace(ops=tuple(reversed(sketch.ops))))

@@ -14,6 +14,8 @@ from compiler.kernels import Call, Kernel, Output, Scratch
 from compiler.loading import load_builtins
 from compiler.operators.elementwise import ArithmeticParams, UnaryParams
 from compiler.operators.movement import ConcatParams, ReshapeParams, SliceParams, SplitParams
+from compiler.operators.state import AssignStateParams
+from compiler.passes.settle_states import settle_states
 from compiler.plan import Plan, plan
 from compiler.planner.verify import faults
 from compiler.schedule import Schedule, Step
@@ -491,4 +493,23 @@ def random_net(seed: int, count: int) -> tuple[Net, list[str]]:
 @pytest.mark.parametrize("seed", range(150))
 def test_random_networks_never_read_a_damaged_tensor(seed: int) -> None:
     net, outputs = random_net(seed, 3 + seed % 25)
+    net.storage(["in"], outputs)
+
+
+@pytest.mark.parametrize("seed", range(80))
+def test_random_states_are_read_before_they_are_overwritten(seed: int) -> None:
+    """Concats, slices and in-place results of a state that one of them becomes."""
+    net, outputs = random_net(seed + 1000, 4 + seed % 20)
+    dice = random.Random(seed)
+    state = net.tensor("s", (1, 4, 6), is_state=True)
+    for index, op in enumerate(net.ops):  # let it stand for some of the inputs
+        same = [n for n in op.inputs if net.tensors[n].shape == (1, 4, 6) and n != "s"]
+        if same and dice.random() < 0.5:
+            inputs = tuple(state if n == same[0] else n for n in op.inputs)
+            net.ops[index] = Op(op.kind, op.name, inputs, op.outputs, op.params)
+    fitting = [n for op in net.ops for n in op.outputs if net.tensors[n].bytes == 24]
+    value = dice.choice(fitting) if fitting else "in"
+    net.op("assign_state", [value], [state], AssignStateParams())
+    settled = settle_states(net.graph(["in"], outputs))
+    net.ops = list(settled.ops)
     net.storage(["in"], outputs)

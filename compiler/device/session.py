@@ -37,6 +37,10 @@ class Session:
             outputs[tensor.name] = np.frombuffer(data, tensor.dtype).reshape(tensor.shape)
         return outputs
 
+    def reset_state(self) -> None:
+        """Let the next run be the first one: every state tensor has its initial value."""
+        self.client.reset_state()
+
 
 @contextmanager
 def open_session(board: Board, build: Build, port: str | None) -> Iterator[Session]:

@@ -14,6 +14,7 @@ from compiler.passes.merge_views import merge_views
 from compiler.passes.recognise_activations import recognise_activations
 from compiler.passes.remove_dead_code import remove_dead_code
 from compiler.passes.remove_identity import remove_identity
+from compiler.passes.settle_states import settle_states
 from compiler.registry import Pass
 
 #: What every graph goes through after it is read; results stay the same.
@@ -32,7 +33,7 @@ CANONICAL: list[Pass] = [
 ]
 
 #: What a quantized graph goes through before it is scheduled.
-FUSION: list[Pass] = []
+FUSION: list[Pass] = [settle_states]
 
 
 def run_passes(graph: Graph, passes: Iterable[Pass]) -> Graph:

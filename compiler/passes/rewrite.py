@@ -34,8 +34,11 @@ class Aliases:
         self._name: dict[str, str] = {}  # tensor that stays -> the pinned name it takes over
 
     def add(self, kept: str, gone: str) -> bool:
-        """Let ``kept`` stand for ``gone``; False where both names must stay."""
+        """Let ``kept`` stand for ``gone``; False where both names must stay, or where ``kept`` is
+        a state, which may change before ``gone`` is read."""
         kept = self.source(kept)
+        if self._graph.tensors[kept].is_state:
+            return False
         if is_pinned(self._graph, gone):
             if is_pinned(self._graph, kept) or kept in self._name:
                 return False

@@ -93,14 +93,22 @@ class Builder:
         self.codes.append(code)
         self.operators.append(operator)
 
-    def build(self, inputs: Sequence[int], outputs: Sequence[int]) -> bytes:
-        """The file."""
-        s = schema()
-        graph = s.SubGraphT()
+    def subgraph(self, inputs: Sequence[int], outputs: Sequence[int]) -> Any:
+        graph = schema().SubGraphT()
         graph.tensors, graph.operators = self.tensors, self.operators
         graph.inputs, graph.outputs = list(inputs), list(outputs)
+        return graph
+
+    def further(self) -> Builder:
+        """A builder of another subgraph of the same file."""
+        return Builder(buffers=self.buffers, codes=self.codes)
+
+    def build(self, inputs: Sequence[int], outputs: Sequence[int], *further: Any) -> bytes:
+        """The file; ``further`` subgraphs come after this one."""
+        s = schema()
         model = s.ModelT()
-        model.version, model.subgraphs, model.operatorCodes = 3, [graph], self.codes
+        model.version, model.operatorCodes = 3, self.codes
+        model.subgraphs = [self.subgraph(inputs, outputs), *further]
         model.buffers = []
         for data in self.buffers:
             buffer = s.BufferT()
@@ -109,6 +117,43 @@ class Builder:
         builder = flatbuffers.Builder(1024)
         builder.Finish(model.Pack(builder), b"TFL3")
         return bytes(builder.Output())
+
+
+class Variables:
+    """Named variables of a builder's subgraph, set by a subgraph of their own."""
+
+    def __init__(self, builder: Builder) -> None:
+        self.builder = builder
+        self.handles: dict[str, int] = {}
+        builder.op("CALL_ONCE", [], [], "CallOnceOptions", initSubgraphIndex=1)
+
+    @staticmethod
+    def _handle(builder: Builder, name: str) -> int:
+        handle = builder.tensor(name, (), "int32")
+        builder.tensors[handle].type = schema().TensorType.RESOURCE
+        builder.op("VAR_HANDLE", [], [handle], "VarHandleOptions", container="", sharedName=name)
+        return handle
+
+    def _known(self, name: str) -> int:
+        if name not in self.handles:
+            self.handles[name] = self._handle(self.builder, name)
+        return self.handles[name]
+
+    def read(self, name: str, output: int) -> int:
+        self.builder.op("READ_VARIABLE", [self._known(name)], [output])
+        return output
+
+    def assign(self, name: str, value: int) -> None:
+        self.builder.op("ASSIGN_VARIABLE", [self._known(name), value], [])
+
+    def initialiser(self, values: Mapping[str, np.ndarray], dtype: str = "float32") -> Any:
+        """The subgraph that CALL_ONCE runs."""
+        builder = self.builder.further()
+        for name, value in values.items():
+            handle = self._handle(builder, name)
+            constant = builder.tensor(f"{name}/initial", value.shape, dtype, data=value)
+            builder.op("ASSIGN_VARIABLE", [handle, constant], [])
+        return builder.subgraph([], [])
 
 
 def run_litert(

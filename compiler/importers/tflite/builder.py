@@ -15,6 +15,7 @@ import numpy as np
 from compiler.errors import ModelError
 from compiler.folding import fold
 from compiler.graph import DTYPE_BYTES, Graph, Op, OpView, Quantization, Shape, Tensor
+from compiler.operators.state import AssignStateParams
 from compiler.registry import shape as output_shapes
 
 #: No tensor may have more elements than a 32-bit offset reaches.
@@ -81,6 +82,12 @@ class GraphBuilder:
                 raise ModelError(f"tensor '{tensor.name}': two operators write it; one may")
         self._tensors.update({tensor.name: tensor for tensor in outputs})
         return self._settle(op, outputs)
+
+    def assign(self, value: Tensor, state: Tensor) -> None:
+        """Let ``state``, which is defined, have this value in the next run."""
+        op = Op("assign_state", state.name, (value.name,), (state.name,), AssignStateParams())
+        output_shapes[op.kind](OpView(op, self._graph))
+        self._ops.append(op)
 
     def finish(self, inputs: Iterable[str], outputs: Iterable[str], **details: Any) -> Graph:
         """The graph; ``details`` are further fields of Graph (labels, preprocessing)."""

@@ -20,6 +20,7 @@ from compiler.importers.tflite.dilation import fold_space_to_batch
 from compiler.importers.tflite.model_file import ABSENT, FileOperator, FileSubgraph, parse
 from compiler.importers.tflite.node import Node, lowering_of
 from compiler.importers.tflite.unsigned import make_signed, reads_unsigned
+from compiler.importers.tflite.variables import resolve_variables
 from compiler.loading import load_builtins
 from compiler.operators.quantization import QuantizeParams
 
@@ -39,7 +40,8 @@ def read_tflite(data: bytes, path: Path, shapes: Mapping[str, Shape]) -> Graph:
         importlib.import_module(f"{operators.__name__}.{info.name}")
     file = parse(data, path)
     try:
-        graph = _Reading(file.subgraphs[0], path, shapes).graph()
+        main = resolve_variables(file, lambda initial: _Reading(initial, path, {}).graph())
+        graph = _Reading(main, path, shapes).graph()
     except UsageError:
         raise
     except KilnError as error:
@@ -124,10 +126,11 @@ class _Reading:
         return tuple(given)
 
     def _constants(self) -> list[int]:
-        """Tensors that operators read or the model returns, and that nothing computes."""
+        """Constants and states: what operators read or the model returns, and nothing computes."""
+        states = {i for i, t in enumerate(self._subgraph.tensors) if t.is_variable}
         made = {*self._subgraph.inputs}.union(*(op.outputs for op in self._subgraph.operators))
         read = {i for op in self._subgraph.operators for i in op.inputs if i != ABSENT}
-        return sorted((read | {*self._subgraph.outputs}) - made)
+        return sorted((read | {*self._subgraph.outputs}) - made | states & (read | made))
 
     def _define_constant(self, index: int) -> None:
         tensor, data = self._subgraph.tensors[index], self._subgraph.tensors[index].data
