@@ -115,6 +115,6 @@ def test_a_state_is_not_read_after_it_is_written() -> None:
     sketch.ops.append(Op("assign_state", "s", (x,), ("s",), AssignStateParams()))
     sketch.op("abs", ["s"], "y", UnaryParams())
     sketch.tensors["y"] = Tensor("y", (2,), "float32")
-    with pytest.raises(ModelError, match="'abs' .*reads state 's' after it is written"):
+    with pytest.raises(ModelError, match=r"'abs' .*reads state 's' after it is written"):
         check_graph(sketch.graph(["y"]))
     check_graph(sketch.graph(["y"]).replace(ops=tuple(reversed(sketch.ops))))
