@@ -29,10 +29,13 @@ KILN_INLINE void neon_copy(void *to, const void *from, int32_t bytes) {
         memcpy(out + i, in + i, 4);
         i += 4;
     }
-    for (; i < bytes; i++) out[i] = in[i];
+    for (; i < bytes; i++)
+        out[i] = in[i];
 }
 
-KILN_INLINE neon_i32 neon_load_i32(const int32_t *from) { return vld1q_s32(from); }
+KILN_INLINE neon_i32 neon_load_i32(const int32_t *from) {
+    return vld1q_s32(from);
+}
 
 /* Four int8 activations of one pixel, as two pairs, each in every lane. */
 typedef struct neon_quad {
@@ -63,8 +66,7 @@ KILN_INLINE neon_weights neon_load_weights(const int8_t *from, int32_t narrow) {
 
 /* sum + the four products of each lane. Narrow (no weight is -128): two products are at most
  * 2 * 128 * 127 in size, which 16 bits hold. */
-KILN_INLINE neon_i32 neon_dot(neon_i32 sum, neon_quad quad, neon_weights weights,
-                              int32_t narrow) {
+KILN_INLINE neon_i32 neon_dot(neon_i32 sum, neon_quad quad, neon_weights weights, int32_t narrow) {
     int16x8_t products = vmull_s8(quad.first, vget_low_s8(weights));
     if (narrow) {
         products = vmlal_high_s8(products, quad.second, weights);
@@ -79,7 +81,9 @@ KILN_INLINE neon_i32 neon_dot(neon_i32 sum, neon_quad quad, neon_weights weights
 
 typedef int8x16_t neon_bytes;
 
-KILN_INLINE neon_bytes neon_load_bytes(const int8_t *from) { return vld1q_s8(from); }
+KILN_INLINE neon_bytes neon_load_bytes(const int8_t *from) {
+    return vld1q_s8(from);
+}
 
 KILN_INLINE void neon_add_products(neon_i32 *sums, int16x8_t low, int16x8_t high) {
     sums[0] = vaddw_s16(sums[0], vget_low_s16(low));
@@ -107,7 +111,9 @@ KILN_INLINE void neon_multiply_byte_pairs(neon_i32 *sums, neon_bytes x0, neon_by
     neon_add_products(sums, low, vmlal_high_s8(high, x1, w1));
 }
 
-KILN_INLINE neon_i32 neon_shift_left(neon_i32 a, neon_i32 bits) { return vshlq_s32(a, bits); }
+KILN_INLINE neon_i32 neon_shift_left(neon_i32 a, neon_i32 bits) {
+    return vshlq_s32(a, bits);
+}
 
 /* Every lane times multiplier / 2^31, to nearest, and then / 2^right, ties away from zero: as
  * kiln_multiply_quantized. `offset` is half of 2^right and what else is added before that shift;
@@ -132,9 +138,13 @@ KILN_INLINE neon_i32 neon_requantize_fast(neon_i32 accumulator, const float *sca
     return vcvtnq_s32_f32(vmulq_f32(vcvtq_f32_s32(accumulator), vld1q_f32(scale)));
 }
 
-KILN_INLINE neon_i32 neon_add_i32(neon_i32 a, int32_t b) { return vaddq_s32(a, vdupq_n_s32(b)); }
+KILN_INLINE neon_i32 neon_add_i32(neon_i32 a, int32_t b) {
+    return vaddq_s32(a, vdupq_n_s32(b));
+}
 
-KILN_INLINE neon_i32 neon_set_i32(int32_t value) { return vdupq_n_s32(value); }
+KILN_INLINE neon_i32 neon_set_i32(int32_t value) {
+    return vdupq_n_s32(value);
+}
 
 /* a + b or, where `sign` is -1, a - b. */
 KILN_INLINE neon_i32 neon_add_signed_i32(neon_i32 a, neon_i32 b, int32_t sign) {
@@ -174,7 +184,8 @@ KILN_INLINE void neon_store_bytes(int8_t *to, int8x16_t bytes, int32_t valid) {
     } else {
         int8_t buffer[16];
         vst1q_s8(buffer, bytes);
-        for (int32_t i = 0; i < valid; i++) to[i] = buffer[i];
+        for (int32_t i = 0; i < valid; i++)
+            to[i] = buffer[i];
     }
 }
 
@@ -186,15 +197,21 @@ KILN_INLINE void neon_store_int8(int8_t *to, const neon_i32 *values, int32_t col
     neon_store_bytes(to, neon_narrow(values[0], b, c, values[last], low, high), valid);
 }
 
-KILN_INLINE neon_f32 neon_load_f32(const float *from) { return vld1q_f32(from); }
-KILN_INLINE neon_f32 neon_broadcast_f32(const float *from) { return vld1q_dup_f32(from); }
+KILN_INLINE neon_f32 neon_load_f32(const float *from) {
+    return vld1q_f32(from);
+}
+KILN_INLINE neon_f32 neon_broadcast_f32(const float *from) {
+    return vld1q_dup_f32(from);
+}
 
 /* sum + a * b, rounded once. */
 KILN_INLINE neon_f32 neon_multiply_add(neon_f32 sum, neon_f32 a, neon_f32 b) {
     return vfmaq_f32(sum, a, b);
 }
 
-KILN_INLINE neon_f32 neon_set_f32(float value) { return vdupq_n_f32(value); }
+KILN_INLINE neon_f32 neon_set_f32(float value) {
+    return vdupq_n_f32(value);
+}
 
 KILN_INLINE neon_f32 neon_clamp_f32(neon_f32 value, neon_f32 low, neon_f32 high) {
     return vminq_f32(vmaxq_f32(value, low), high);
@@ -208,7 +225,8 @@ KILN_INLINE void neon_store_f32(float *to, neon_f32 value, int32_t count) {
     }
     float buffer[4];
     vst1q_f32(buffer, value);
-    for (int32_t i = 0; i < count; i++) to[i] = buffer[i];
+    for (int32_t i = 0; i < count; i++)
+        to[i] = buffer[i];
 }
 
 /* round(real / scale) + zero_point, ties away from zero, saturated to int8; NaN becomes 0. */

@@ -8,8 +8,8 @@ KILN_INLINE SIMD(i32) SIMD(sum_rescale)(const struct simd_fixed_point *s, SIMD(i
                                    SIMD(set_i32)(s->offset));
 }
 
-KILN_INLINE SIMD(i32) SIMD(sum_vector)(const struct simd_add_int8_shape *s, const int8_t *a,
-                                       const int8_t *b) {
+KILN_INLINE SIMD(i32)
+    SIMD(sum_vector)(const struct simd_add_int8_shape *s, const int8_t *a, const int8_t *b) {
     SIMD(i32) left = SIMD(add_i32)(SIMD(widen_int8)(a), -s->a_zero_point);
     SIMD(i32) right = SIMD(add_i32)(SIMD(widen_int8)(b), -s->b_zero_point);
     if (s->rounding == KILN_ROUND_FAST) {
@@ -44,7 +44,8 @@ KILN_KERNEL void SIMD_KERNEL(add_int8, )(const struct simd_add_int8_shape *s, co
             right[j] = b[i + j];
         }
         SIMD(sum_block)(s, left, right, sums);
-        for (int32_t j = 0; i + j < s->count; j++) output[i + j] = sums[j];
+        for (int32_t j = 0; i + j < s->count; j++)
+            output[i + j] = sums[j];
     }
 }
 

@@ -24,12 +24,13 @@ KILN_INLINE void TILE(tile)(const struct TILE_SHAPE *s, struct TILE(operands) op
     for (int32_t c = 0; c < columns; c++) {
         SIMD(f32) bias = SIMD(load_f32)((const float *)operands.bias + channel + c * SIMD_LANES);
         SIMD_UNROLL
-        for (int32_t r = 0; r < rows; r++) sums[r][c] = bias;
+        for (int32_t r = 0; r < rows; r++)
+            sums[r][c] = bias;
     }
     for (int32_t ky = 0; ky < s->kernel_height; ky++) {
         for (int32_t run = 0; run < runs; run++) {
-            const float *x = from + ky * s->dilation_y * pitch +
-                             run * s->dilation_x * s->input_channels;
+            const float *x =
+                from + ky * s->dilation_y * pitch + run * s->dilation_x * s->input_channels;
             SIMD_NO_UNROLL
             for (int32_t k = 0; k < steps; k++, x++, weights += columns * SIMD_LANES) {
                 SIMD(f32) w[TILE_COLUMNS];
@@ -52,9 +53,9 @@ KILN_INLINE void TILE(tile)(const struct TILE_SHAPE *s, struct TILE(operands) op
         SIMD_UNROLL
         for (int32_t c = 0; c < columns; c++) {
             const int32_t left = valid - c * SIMD_LANES;
-            SIMD(store_f32)(to + c * SIMD_LANES,
-                            SIMD(clamp_f32)(sums[r][c], low, high),
-                            left < SIMD_LANES ? left : SIMD_LANES);
+            SIMD(store_f32)
+            (to + c * SIMD_LANES, SIMD(clamp_f32)(sums[r][c], low, high),
+             left < SIMD_LANES ? left : SIMD_LANES);
         }
     }
 }

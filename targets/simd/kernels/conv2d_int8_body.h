@@ -17,8 +17,8 @@ KILN_INLINE void TILE(finish)(const struct TILE_SHAPE *s, struct TILE(operands) 
     const int32_t padded = (s->output_channels + SIMD_LANES - 1) / SIMD_LANES * SIMD_LANES;
     SIMD_UNROLL
     for (int32_t c = 0; c < columns; c++) {
-        sums[c] = SIMD(requantize)(&s->output, sums[c], operands.scale, padded,
-                                   channel + c * SIMD_LANES);
+        sums[c] =
+            SIMD(requantize)(&s->output, sums[c], operands.scale, padded, channel + c * SIMD_LANES);
     }
     SIMD(store_int8)(to, sums, columns, s->output.clamp_low, s->output.clamp_high, valid);
 }
@@ -37,12 +37,13 @@ KILN_INLINE void TILE(tile)(const struct TILE_SHAPE *s, struct TILE(operands) op
     for (int32_t c = 0; c < columns; c++) {
         SIMD(i32) bias = SIMD(load_i32)((const int32_t *)operands.bias + channel + c * SIMD_LANES);
         SIMD_UNROLL
-        for (int32_t r = 0; r < rows; r++) sums[r][c] = bias;
+        for (int32_t r = 0; r < rows; r++)
+            sums[r][c] = bias;
     }
     for (int32_t ky = 0; ky < s->kernel_height; ky++) {
         for (int32_t run = 0; run < runs; run++) {
-            const int8_t *x = from + ky * s->dilation_y * pitch +
-                              run * s->dilation_x * s->input_channels;
+            const int8_t *x =
+                from + ky * s->dilation_y * pitch + run * s->dilation_x * s->input_channels;
             SIMD_NO_UNROLL
             for (int32_t k = 0; k < steps; k++, x += 4, weights += columns * SIMD_LANES * 4) {
                 SIMD(weights) w[TILE_COLUMNS];
@@ -65,17 +66,19 @@ KILN_INLINE void TILE(tile)(const struct TILE_SHAPE *s, struct TILE(operands) op
 }
 
 /* Reads the input where it lies: no padding, and runs of whole steps. */
-KILN_KERNEL void SIMD_KERNEL(conv2d_int8, _direct)(
-    const struct simd_conv2d_int8_shape *shape, const int8_t *input, const int8_t *weights,
-    const int32_t *bias, const void *scale, int8_t *output) {
+KILN_KERNEL void SIMD_KERNEL(conv2d_int8, _direct)(const struct simd_conv2d_int8_shape *shape,
+                                                   const int8_t *input, const int8_t *weights,
+                                                   const int32_t *bias, const void *scale,
+                                                   int8_t *output) {
     struct TILE(operands) operands = {weights, bias, scale};
     TILE(convolution)(shape, input, operands, NULL, output);
 }
 
 /* Reads rows that are copied to scratch with their padding. */
-KILN_KERNEL void SIMD_KERNEL(conv2d_int8, )(
-    const struct simd_conv2d_int8_shape *shape, const int8_t *input, const int8_t *weights,
-    const int32_t *bias, const void *scale, int8_t *scratch, int8_t *output) {
+KILN_KERNEL void SIMD_KERNEL(conv2d_int8, )(const struct simd_conv2d_int8_shape *shape,
+                                            const int8_t *input, const int8_t *weights,
+                                            const int32_t *bias, const void *scale, int8_t *scratch,
+                                            int8_t *output) {
     struct TILE(operands) operands = {weights, bias, scale};
     TILE(convolution)(shape, input, operands, scratch, output);
 }

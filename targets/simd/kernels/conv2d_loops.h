@@ -30,14 +30,14 @@ KILN_INLINE int32_t TILE(depth)(const struct TILE_SHAPE *s) {
 }
 
 KILN_INLINE void TILE(tile)(const struct TILE_SHAPE *s, struct TILE(operands) operands,
-                            int32_t rows, int32_t columns, const TILE_ELEMENT *from,
-                            int32_t pitch, int32_t channel, TILE_ELEMENT *to, int32_t valid);
+                            int32_t rows, int32_t columns, const TILE_ELEMENT *from, int32_t pitch,
+                            int32_t channel, TILE_ELEMENT *to, int32_t valid);
 
 /* `count` pixels of one output row, in tiles of `rows` pixels or, at the end, one less each: the
  * row is cut as evenly as it goes. */
 KILN_INLINE void TILE(span)(const struct TILE_SHAPE *s, struct TILE(operands) operands,
-                            int32_t columns, const TILE_ELEMENT *from, int32_t pitch,
-                            int32_t count, int32_t channel, TILE_ELEMENT *to, int32_t valid) {
+                            int32_t columns, const TILE_ELEMENT *from, int32_t pitch, int32_t count,
+                            int32_t channel, TILE_ELEMENT *to, int32_t valid) {
     const int32_t step_in = s->stride_x * s->input_channels, step_out = s->output_channels;
     const int32_t most = TILE_ROWS(columns);
     int32_t rows = most, large = count / most;
@@ -82,17 +82,26 @@ KILN_INLINE void TILE(block)(const struct TILE_SHAPE *s, struct TILE(operands) o
         TILE(channels)(s, operands, TILE_COLUMNS, from, pitch, rows, pixels, channel, width, to);
     const int32_t rest = s->output_channels - whole;
     switch ((rest + SIMD_LANES - 1) / SIMD_LANES) {
-    case 1: TILE(channels)(s, operands, 1, from, pitch, rows, pixels, whole, rest, to); break;
+    case 1:
+        TILE(channels)(s, operands, 1, from, pitch, rows, pixels, whole, rest, to);
+        break;
 #if TILE_COLUMNS > 1
-    case 2: TILE(channels)(s, operands, 2, from, pitch, rows, pixels, whole, rest, to); break;
+    case 2:
+        TILE(channels)(s, operands, 2, from, pitch, rows, pixels, whole, rest, to);
+        break;
 #endif
 #if TILE_COLUMNS > 2
-    case 3: TILE(channels)(s, operands, 3, from, pitch, rows, pixels, whole, rest, to); break;
+    case 3:
+        TILE(channels)(s, operands, 3, from, pitch, rows, pixels, whole, rest, to);
+        break;
 #endif
 #if TILE_COLUMNS > 3
-    case 4: TILE(channels)(s, operands, 4, from, pitch, rows, pixels, whole, rest, to); break;
+    case 4:
+        TILE(channels)(s, operands, 4, from, pitch, rows, pixels, whole, rest, to);
+        break;
 #endif
-    default: break;
+    default:
+        break;
     }
 }
 
@@ -106,9 +115,12 @@ KILN_INLINE void TILE(stage)(const struct TILE_SHAPE *s, const TILE_ELEMENT *ima
     for (int32_t y = y0; y < y0 + rows; y++, scratch += pitch) {
         const int32_t exists = y >= 0 && y < s->input_height;
         const int32_t begin = exists ? before : pitch, end = exists ? before + inside : pitch;
-        for (int32_t i = 0; i < begin; i++) scratch[i] = (TILE_ELEMENT)TILE_PAD(s);
-        if (exists) SIMD(copy)(scratch + begin, image + y * row, inside * (int32_t)sizeof *scratch);
-        for (int32_t i = end; i < pitch; i++) scratch[i] = (TILE_ELEMENT)TILE_PAD(s);
+        for (int32_t i = 0; i < begin; i++)
+            scratch[i] = (TILE_ELEMENT)TILE_PAD(s);
+        if (exists)
+            SIMD(copy)(scratch + begin, image + y * row, inside * (int32_t)sizeof *scratch);
+        for (int32_t i = end; i < pitch; i++)
+            scratch[i] = (TILE_ELEMENT)TILE_PAD(s);
     }
 }
 

@@ -1,4 +1,5 @@
-/* The shape of a convolution over channel-blocked weights: what targets/simd/convolution.py fills. */
+/* The shape of a convolution over channel-blocked weights: what targets/simd/convolution.py fills.
+ */
 #ifndef SIMD_CONV2D_SHAPE_H
 #define SIMD_CONV2D_SHAPE_H
 

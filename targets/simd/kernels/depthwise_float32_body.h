@@ -52,7 +52,8 @@ KILN_INLINE void LINE(row)(const struct LINE_SHAPE *s, struct LINE(operands) ope
         const int32_t hold = taps <= LINE_HELD;
         if (hold) {
             SIMD_UNROLL
-            for (int32_t k = 0; k < taps; k++) held[k] = SIMD(load_f32)(weights + k * SIMD_LANES);
+            for (int32_t k = 0; k < taps; k++)
+                held[k] = SIMD(load_f32)(weights + k * SIMD_LANES);
         }
         int32_t i = p;
         for (; i < whole; i += s->period) {
@@ -67,9 +68,10 @@ KILN_INLINE void LINE(row)(const struct LINE_SHAPE *s, struct LINE(operands) ope
     }
 }
 
-KILN_KERNEL void SIMD_KERNEL(depthwise_conv2d_float32, )(
-    const struct simd_depthwise_float32_shape *shape, const float *input, const float *weights,
-    const float *bias, float *ring, float *output) {
+KILN_KERNEL void
+SIMD_KERNEL(depthwise_conv2d_float32, )(const struct simd_depthwise_float32_shape *shape,
+                                        const float *input, const float *weights, const float *bias,
+                                        float *ring, float *output) {
     struct LINE(operands) operands = {weights, bias, NULL};
     LINE(convolution)(shape, input, operands, NULL, ring, output);
 }

@@ -35,14 +35,19 @@ KILN_INLINE void LINE(split)(const struct LINE_SHAPE *s, const LINE_ELEMENT *row
     for (int32_t p = 0; p < phases; p++, to += s->line_elements) {
         if (s->stride_x == 1) {
             int32_t begin = x < 0 ? -x : 0, end = s->input_width - x;
-            if (begin > count) begin = count;
-            if (end > count) end = count;
-            if (end < begin) end = begin;
-            for (int32_t i = 0; i < begin * channels; i++) to[i] = pad;
+            if (begin > count)
+                begin = count;
+            if (end > count)
+                end = count;
+            if (end < begin)
+                end = begin;
+            for (int32_t i = 0; i < begin * channels; i++)
+                to[i] = pad;
             SIMD(copy)
             (to + begin * channels, row + (x + begin) * channels,
              (end - begin) * channels * (int32_t)sizeof *to);
-            for (int32_t i = end * channels; i < count * channels; i++) to[i] = pad;
+            for (int32_t i = end * channels; i < count * channels; i++)
+                to[i] = pad;
             continue;
         }
         for (int32_t j = 0, at = x + p; j < count; j++, at += s->stride_x) {
@@ -50,7 +55,8 @@ KILN_INLINE void LINE(split)(const struct LINE_SHAPE *s, const LINE_ELEMENT *row
             if (at >= 0 && at < s->input_width) {
                 SIMD(copy)(pixel, row + at * channels, channels * (int32_t)sizeof *to);
             } else {
-                for (int32_t i = 0; i < channels; i++) pixel[i] = pad;
+                for (int32_t i = 0; i < channels; i++)
+                    pixel[i] = pad;
             }
         }
     }
@@ -65,7 +71,8 @@ KILN_INLINE void LINE(columns)(const struct LINE_SHAPE *s, const LINE_ELEMENT *i
     int32_t next = -s->pad_top; /* the row that is prepared next */
     for (int32_t y = 0; y < s->output_height; y++) {
         const int32_t first = y * s->stride_y - s->pad_top;
-        if (next < first) next = first;
+        if (next < first)
+            next = first;
         for (; next <= first + reach; next++) {
             LINE(prepare)
             (s, image, next, x * s->stride_x - s->pad_left, pixels, line,

@@ -19,7 +19,8 @@ KILN_INLINE void LINE(prepare)(const struct LINE_SHAPE *s, const int8_t *image, 
     const int32_t groups = (s->kernel_width + 3) / 4;
     const int32_t blocks = (pixels * s->channels + LINE_BLOCK - 1) / LINE_BLOCK;
     if (y < 0 || y >= s->input_height) {
-        memset(slot, s->input_zero_point ^ SIMD_INPUT_XOR, (size_t)(groups * blocks * LINE_BLOCK * 4));
+        memset(slot, s->input_zero_point ^ SIMD_INPUT_XOR,
+               (size_t)(groups * blocks * LINE_BLOCK * 4));
         return;
     }
     LINE(split)(s, image + y * s->input_width * s->channels, x0, pixels, line);
@@ -57,17 +58,18 @@ KILN_INLINE void LINE(block)(const struct LINE_SHAPE *s, struct LINE(operands) o
         SIMD_UNROLL
         for (int32_t v = 0; v < 4; v++) {
             const int32_t offset = v * SIMD_LANES * 4;
-            SIMD(weights) w = held != NULL ? held[k][v]
-                                           : SIMD(load_weights)(weights + k * LINE_BLOCK * 4 + offset,
-                                                                s->narrow_weights);
+            SIMD(weights)
+            w = held != NULL
+                    ? held[k][v]
+                    : SIMD(load_weights)(weights + k * LINE_BLOCK * 4 + offset, s->narrow_weights);
             SIMD(quad) quad = SIMD(load_quads)(quads + offset, s->narrow_weights);
             sums[v] = SIMD(dot)(sums[v], quad, w, s->narrow_weights);
         }
     }
     SIMD_UNROLL
     for (int32_t v = 0; v < 4; v++) {
-        sums[v] = SIMD(requantize)(&s->output, sums[v], operands.scale, period,
-                                   first + v * SIMD_LANES);
+        sums[v] =
+            SIMD(requantize)(&s->output, sums[v], operands.scale, period, first + v * SIMD_LANES);
     }
     SIMD(store_int8_block)(to, sums, s->output.clamp_low, s->output.clamp_high, valid);
 }
@@ -90,8 +92,7 @@ KILN_INLINE void LINE(row)(const struct LINE_SHAPE *s, struct LINE(operands) ope
         int32_t i = p;
         for (; i < whole; i += s->period) {
             LINE(block)
-            (s, operands, slots, i, blocks, p, hold ? held : NULL, to + i * LINE_BLOCK,
-             LINE_BLOCK);
+            (s, operands, slots, i, blocks, p, hold ? held : NULL, to + i * LINE_BLOCK, LINE_BLOCK);
         }
         if (i < blocks) {
             LINE(block)
@@ -101,9 +102,10 @@ KILN_INLINE void LINE(row)(const struct LINE_SHAPE *s, struct LINE(operands) ope
     }
 }
 
-KILN_KERNEL void SIMD_KERNEL(depthwise_conv2d_int8, )(
-    const struct simd_depthwise_int8_shape *shape, const int8_t *input, const int8_t *weights,
-    const int32_t *bias, const void *scale, int8_t *line, int8_t *ring, int8_t *output) {
+KILN_KERNEL void SIMD_KERNEL(depthwise_conv2d_int8, )(const struct simd_depthwise_int8_shape *shape,
+                                                      const int8_t *input, const int8_t *weights,
+                                                      const int32_t *bias, const void *scale,
+                                                      int8_t *line, int8_t *ring, int8_t *output) {
     struct LINE(operands) operands = {weights, bias, scale};
     LINE(convolution)(shape, input, operands, line, ring, output);
 }

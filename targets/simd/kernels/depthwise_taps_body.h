@@ -23,8 +23,8 @@ KILN_INLINE void LINE(prepare)(const struct LINE_SHAPE *s, const int8_t *image, 
     LINE(split)(s, image + y * s->input_width * s->channels, x0, pixels, slot);
 }
 
-KILN_INLINE SIMD(bytes) LINE(tap)(const struct LINE_SHAPE *s, const int8_t *const *slots,
-                                  int32_t k, int32_t at) {
+KILN_INLINE SIMD(bytes)
+    LINE(tap)(const struct LINE_SHAPE *s, const int8_t *const *slots, int32_t k, int32_t at) {
     const int32_t ky = k / s->kernel_width, kx = k % s->kernel_width;
     return SIMD(load_bytes)(slots[ky] + LINE(tap_offset)(s, kx) + at);
 }
@@ -47,16 +47,16 @@ KILN_INLINE void LINE(block)(const struct LINE_SHAPE *s, struct LINE(operands) o
         if (k + 1 == taps) {
             SIMD(multiply_bytes)(sums, x0, w0);
         } else {
-            SIMD(bytes) w1 =
-                held != NULL ? held[k + 1] : SIMD(load_bytes)(weights + (k + 1) * LINE_BLOCK);
+            SIMD(bytes)
+            w1 = held != NULL ? held[k + 1] : SIMD(load_bytes)(weights + (k + 1) * LINE_BLOCK);
             SIMD(multiply_byte_pairs)
             (sums, x0, w0, LINE(tap)(s, slots, k + 1, at), w1, s->narrow_weights);
         }
     }
     SIMD_UNROLL
     for (int32_t v = 0; v < 4; v++) {
-        sums[v] = SIMD(requantize)(&s->output, sums[v], operands.scale, period,
-                                   first + v * SIMD_LANES);
+        sums[v] =
+            SIMD(requantize)(&s->output, sums[v], operands.scale, period, first + v * SIMD_LANES);
     }
     SIMD(store_int8)(to + at, sums, 4, s->output.clamp_low, s->output.clamp_high, valid);
 }
@@ -87,9 +87,10 @@ KILN_INLINE void LINE(row)(const struct LINE_SHAPE *s, struct LINE(operands) ope
     }
 }
 
-KILN_KERNEL void SIMD_KERNEL(depthwise_conv2d_int8, )(
-    const struct simd_depthwise_int8_shape *shape, const int8_t *input, const int8_t *weights,
-    const int32_t *bias, const void *scale, int8_t *ring, int8_t *output) {
+KILN_KERNEL void SIMD_KERNEL(depthwise_conv2d_int8, )(const struct simd_depthwise_int8_shape *shape,
+                                                      const int8_t *input, const int8_t *weights,
+                                                      const int32_t *bias, const void *scale,
+                                                      int8_t *ring, int8_t *output) {
     struct LINE(operands) operands = {weights, bias, scale};
     LINE(convolution)(shape, input, operands, NULL, ring, output);
 }

@@ -10,7 +10,8 @@ KILN_INLINE SIMD(i32) SIMD(requantize)(const struct simd_requantization *s, SIMD
     const int32_t *row = (const int32_t *)scale + first;
     const SIMD(i32) multiplier = SIMD(load_i32)(row), right = SIMD(load_i32)(row + stride);
     const SIMD(i32) offset = SIMD(load_i32)(row + 2 * stride);
-    if (s->shifts_left) sum = SIMD(shift_left)(sum, SIMD(load_i32)(row + 3 * stride));
+    if (s->shifts_left)
+        sum = SIMD(shift_left)(sum, SIMD(load_i32)(row + 3 * stride));
     sum = s->rounding == KILN_ROUND_SINGLE
               ? SIMD(requantize_single)(sum, multiplier, right, offset)
               : SIMD(requantize_tflite)(sum, multiplier, right, offset);

@@ -35,7 +35,8 @@ KILN_INLINE void avx2_copy(void *to, const void *from, int32_t bytes) {
         memcpy(out + i, in + i, 4);
         i += 4;
     }
-    for (; i < bytes; i++) out[i] = in[i];
+    for (; i < bytes; i++)
+        out[i] = in[i];
 }
 
 KILN_INLINE avx2_i32 avx2_load_i32(const int32_t *from) {
@@ -81,8 +82,7 @@ KILN_INLINE avx2_weights avx2_load_weights(const int8_t *from, int32_t narrow) {
 
 /* sum + the four products of each lane. Narrow: two products are at most 2 * 128 * 127 in size,
  * which 16 bits hold. */
-KILN_INLINE avx2_i32 avx2_dot(avx2_i32 sum, avx2_quad quad, avx2_weights weights,
-                              int32_t narrow) {
+KILN_INLINE avx2_i32 avx2_dot(avx2_i32 sum, avx2_quad quad, avx2_weights weights, int32_t narrow) {
     if (narrow) {
         __m256i signed_weights = _mm256_sign_epi8(weights.first, quad.first);
         __m256i pairs = _mm256_maddubs_epi16(quad.second, signed_weights);
@@ -106,8 +106,7 @@ KILN_INLINE avx2_i32 avx2_requantize_tflite(avx2_i32 value, avx2_i32 multiplier,
                                             avx2_i32 offset) {
     const __m256i nudge = _mm256_set1_epi64x((int64_t)1 << 30);
     __m256i even = _mm256_mul_epi32(value, multiplier);
-    __m256i odd =
-        _mm256_mul_epi32(_mm256_srli_epi64(value, 32), _mm256_srli_epi64(multiplier, 32));
+    __m256i odd = _mm256_mul_epi32(_mm256_srli_epi64(value, 32), _mm256_srli_epi64(multiplier, 32));
     even = _mm256_srli_epi64(_mm256_add_epi64(even, nudge), 31);
     odd = _mm256_slli_epi64(_mm256_add_epi64(odd, nudge), 1);
     __m256i high = _mm256_blend_epi32(even, odd, 0xAA);
@@ -121,10 +120,8 @@ KILN_INLINE avx2_i32 avx2_requantize_tflite(avx2_i32 value, avx2_i32 multiplier,
 KILN_INLINE avx2_i32 avx2_requantize_single(avx2_i32 value, avx2_i32 multiplier, avx2_i32 right,
                                             avx2_i32 offset) {
     __m256i even = _mm256_mul_epi32(value, multiplier);
-    __m256i odd =
-        _mm256_mul_epi32(_mm256_srli_epi64(value, 32), _mm256_srli_epi64(multiplier, 32));
-    __m256i high =
-        _mm256_blend_epi32(_mm256_srli_epi64(even, 31), _mm256_slli_epi64(odd, 1), 0xAA);
+    __m256i odd = _mm256_mul_epi32(_mm256_srli_epi64(value, 32), _mm256_srli_epi64(multiplier, 32));
+    __m256i high = _mm256_blend_epi32(_mm256_srli_epi64(even, 31), _mm256_slli_epi64(odd, 1), 0xAA);
     return _mm256_srav_epi32(_mm256_add_epi32(high, offset), right);
 }
 
@@ -143,7 +140,9 @@ KILN_INLINE __m128i avx2_clamp_bytes(__m128i bytes, int32_t low, int32_t high) {
     return _mm_min_epi8(bytes, _mm_set1_epi8((char)high));
 }
 
-KILN_INLINE avx2_i32 avx2_set_i32(int32_t value) { return _mm256_set1_epi32(value); }
+KILN_INLINE avx2_i32 avx2_set_i32(int32_t value) {
+    return _mm256_set1_epi32(value);
+}
 
 /* a + b or, where `sign` is -1, a - b. */
 KILN_INLINE avx2_i32 avx2_add_signed_i32(avx2_i32 a, avx2_i32 b, int32_t sign) {
@@ -183,7 +182,8 @@ KILN_INLINE void avx2_store_int8(int8_t *to, const avx2_i32 *values, int32_t col
     } else {
         int8_t buffer[16];
         _mm_storeu_si128((__m128i *)(void *)buffer, bytes);
-        for (int32_t i = 0; i < valid; i++) to[i] = buffer[i];
+        for (int32_t i = 0; i < valid; i++)
+            to[i] = buffer[i];
     }
 }
 
@@ -217,11 +217,16 @@ KILN_INLINE void avx2_store_int8_block(int8_t *to, const avx2_i32 *values, int32
     }
     int8_t buffer[32];
     _mm256_storeu_si256((__m256i *)(void *)buffer, bytes);
-    for (int32_t i = 0; i < valid; i++) to[i] = buffer[i];
+    for (int32_t i = 0; i < valid; i++)
+        to[i] = buffer[i];
 }
 
-KILN_INLINE avx2_f32 avx2_load_f32(const float *from) { return _mm256_loadu_ps(from); }
-KILN_INLINE avx2_f32 avx2_broadcast_f32(const float *from) { return _mm256_broadcast_ss(from); }
+KILN_INLINE avx2_f32 avx2_load_f32(const float *from) {
+    return _mm256_loadu_ps(from);
+}
+KILN_INLINE avx2_f32 avx2_broadcast_f32(const float *from) {
+    return _mm256_broadcast_ss(from);
+}
 
 /* sum + a * b, rounded once. */
 KILN_INLINE avx2_f32 avx2_multiply_add(avx2_f32 sum, avx2_f32 a, avx2_f32 b) {
@@ -248,7 +253,8 @@ KILN_INLINE void avx2_store_f32(float *to, avx2_f32 value, int32_t count) {
     }
     float buffer[8];
     _mm256_storeu_ps(buffer, value);
-    for (int32_t i = 0; i < count; i++) to[i] = buffer[i];
+    for (int32_t i = 0; i < count; i++)
+        to[i] = buffer[i];
 }
 
 /* round(real / scale) + zero_point, ties away from zero, saturated to int8; NaN becomes 0. */
@@ -260,8 +266,8 @@ KILN_INLINE avx2_i32 avx2_quantize_f32(avx2_f32 real, float scale, int32_t zero_
     steps = _mm256_min_ps(_mm256_max_ps(steps, low), high);
     steps = _mm256_blendv_ps(steps, _mm256_set1_ps((float)-zero_point), is_nan);
     /* The largest float below one half: with half itself 0.49999997 would become 1. */
-    __m256 half = _mm256_or_ps(_mm256_and_ps(steps, _mm256_set1_ps(-0.0f)),
-                               _mm256_set1_ps(0x1.fffffep-2f));
+    __m256 half =
+        _mm256_or_ps(_mm256_and_ps(steps, _mm256_set1_ps(-0.0f)), _mm256_set1_ps(0x1.fffffep-2f));
     return avx2_add_i32(_mm256_cvttps_epi32(_mm256_add_ps(steps, half)), zero_point);
 }
 

@@ -10,7 +10,9 @@ typedef __m512 avx512_f32;
 
 #define avx512_copy avx2_copy
 
-KILN_INLINE avx512_i32 avx512_load_i32(const int32_t *from) { return _mm512_loadu_si512(from); }
+KILN_INLINE avx512_i32 avx512_load_i32(const int32_t *from) {
+    return _mm512_loadu_si512(from);
+}
 
 /* Activations are read as unsigned: 128 more than they are, which the bias makes good. */
 #define AVX512_INPUT_XOR 0x80
@@ -56,8 +58,7 @@ KILN_INLINE avx512_i32 avx512_requantize_tflite(avx512_i32 value, avx512_i32 mul
                                                 avx512_i32 right, avx512_i32 offset) {
     const __m512i nudge = _mm512_set1_epi64((int64_t)1 << 30);
     __m512i even = _mm512_mul_epi32(value, multiplier);
-    __m512i odd =
-        _mm512_mul_epi32(_mm512_srli_epi64(value, 32), _mm512_srli_epi64(multiplier, 32));
+    __m512i odd = _mm512_mul_epi32(_mm512_srli_epi64(value, 32), _mm512_srli_epi64(multiplier, 32));
     even = _mm512_srli_epi64(_mm512_add_epi64(even, nudge), 31);
     odd = _mm512_slli_epi64(_mm512_add_epi64(odd, nudge), 1);
     __m512i high = _mm512_mask_blend_epi32(0xAAAA, even, odd);
@@ -70,10 +71,9 @@ KILN_INLINE avx512_i32 avx512_requantize_tflite(avx512_i32 value, avx512_i32 mul
 KILN_INLINE avx512_i32 avx512_requantize_single(avx512_i32 value, avx512_i32 multiplier,
                                                 avx512_i32 right, avx512_i32 offset) {
     __m512i even = _mm512_mul_epi32(value, multiplier);
-    __m512i odd =
-        _mm512_mul_epi32(_mm512_srli_epi64(value, 32), _mm512_srli_epi64(multiplier, 32));
-    __m512i high = _mm512_mask_blend_epi32(0xAAAA, _mm512_srli_epi64(even, 31),
-                                           _mm512_slli_epi64(odd, 1));
+    __m512i odd = _mm512_mul_epi32(_mm512_srli_epi64(value, 32), _mm512_srli_epi64(multiplier, 32));
+    __m512i high =
+        _mm512_mask_blend_epi32(0xAAAA, _mm512_srli_epi64(even, 31), _mm512_slli_epi64(odd, 1));
     return _mm512_srav_epi32(_mm512_add_epi32(high, offset), right);
 }
 
@@ -87,7 +87,9 @@ KILN_INLINE avx512_i32 avx512_add_i32(avx512_i32 a, int32_t b) {
     return _mm512_add_epi32(a, _mm512_set1_epi32(b));
 }
 
-KILN_INLINE avx512_i32 avx512_set_i32(int32_t value) { return _mm512_set1_epi32(value); }
+KILN_INLINE avx512_i32 avx512_set_i32(int32_t value) {
+    return _mm512_set1_epi32(value);
+}
 
 /* a + b or, where `sign` is -1, a - b. */
 KILN_INLINE avx512_i32 avx512_add_signed_i32(avx512_i32 a, avx512_i32 b, int32_t sign) {
@@ -162,8 +164,12 @@ KILN_INLINE void avx512_store_int8_block(int8_t *to, const avx512_i32 *values, i
     avx512_store_bytes(to, bytes, valid);
 }
 
-KILN_INLINE avx512_f32 avx512_load_f32(const float *from) { return _mm512_loadu_ps(from); }
-KILN_INLINE avx512_f32 avx512_broadcast_f32(const float *from) { return _mm512_set1_ps(*from); }
+KILN_INLINE avx512_f32 avx512_load_f32(const float *from) {
+    return _mm512_loadu_ps(from);
+}
+KILN_INLINE avx512_f32 avx512_broadcast_f32(const float *from) {
+    return _mm512_set1_ps(*from);
+}
 
 /* sum + a * b, rounded once. */
 KILN_INLINE avx512_f32 avx512_multiply_add(avx512_f32 sum, avx512_f32 a, avx512_f32 b) {
@@ -198,8 +204,8 @@ KILN_INLINE avx512_i32 avx512_quantize_f32(avx512_f32 real, float scale, int32_t
     __mmask16 is_nan = _mm512_cmp_ps_mask(steps, steps, _CMP_UNORD_Q);
     steps = _mm512_min_ps(_mm512_max_ps(steps, low), high);
     steps = _mm512_mask_mov_ps(steps, is_nan, _mm512_set1_ps((float)-zero_point));
-    __m512 half = _mm512_or_ps(_mm512_and_ps(steps, _mm512_set1_ps(-0.0f)),
-                               _mm512_set1_ps(0x1.fffffep-2f));
+    __m512 half =
+        _mm512_or_ps(_mm512_and_ps(steps, _mm512_set1_ps(-0.0f)), _mm512_set1_ps(0x1.fffffep-2f));
     return avx512_add_i32(_mm512_cvttps_epi32(_mm512_add_ps(steps, half)), zero_point);
 }
 
