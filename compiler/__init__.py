@@ -11,9 +11,25 @@ from typing import Any
 
 #: Functions and types of `compiler.api` that ``import compiler`` offers.
 _OFFERED = (
-    "Build", "BuildOptions", "KilnError", "Profile", "RunResult", "boards", "build", "connect",
-    "flash", "flash_blob", "inspect", "lower", "ops", "profile", "run", "simulate", "targets",
-)  # fmt: skip
+    "Build",
+    "BuildOptions",
+    "KilnError",
+    "Profile",
+    "RunResult",
+    "boards",
+    "build",
+    "connect",
+    "export",
+    "flash",
+    "flash_blob",
+    "inspect",
+    "lower",
+    "ops",
+    "profile",
+    "run",
+    "simulate",
+    "targets",
+)
 
 __all__ = list(_OFFERED)
 

@@ -22,6 +22,7 @@ from compiler.device.runners import flash_image, open_stream
 from compiler.device.session import Session, open_session
 from compiler.emit import manifest_tensor
 from compiler.errors import KilnError as KilnError
+from compiler.firmware_export.formats import export_build
 from compiler.graph import Graph, OpView
 from compiler.image import read_image
 from compiler.kernels import all_kernels
@@ -128,6 +129,14 @@ def flash_blob(*, board: str, out: Path | str | None = None, port: str | None = 
     with open_stream(target_board, built.image, port) as stream:
         Client(stream).load_blob(blob)
     return f"'{built.folder / 'model.blob'}' is loaded and runs on '{board}'"
+
+
+def export(folder: Path | str, *, format: str, out: Path | str) -> list[Path]:
+    """Write the build in ``folder`` as C for a firmware project; returns the files.
+
+    ``format`` is cmake, arduino, zephyr, cmsis-pack or single-file. Raises UsageError.
+    """
+    return export_build(read_build(Path(folder)), Path(out), format)
 
 
 def run(

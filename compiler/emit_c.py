@@ -13,7 +13,7 @@ from compiler.kernels import Call, Field, Kernel
 from compiler.paths import RUNTIME, TARGETS
 from compiler.schedule import Step
 
-_INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ def header_closure(includes: Iterable[str]) -> list[Path]:
         if path in found or not path.is_file():
             continue
         found[path] = None
-        for name in _INCLUDE.findall(path.read_text(encoding="utf-8")):
+        for name in INCLUDE.findall(path.read_text(encoding="utf-8")):
             waiting.extend((path.parent / name, TARGETS / name, RUNTIME / name))
     return sorted(found)
 

@@ -34,10 +34,11 @@ def write_with(path: Path, write: Callable[[BinaryIO], object], mode: int = 0o64
 
 
 @contextmanager
-def staged(folder: Path, last: str) -> Iterator[Path]:
+def staged(folder: Path, last: str | None = None) -> Iterator[Path]:
     """An empty folder to fill; its files move into ``folder`` at the end, ``last`` as the last.
 
-    Where the block fails, nothing in ``folder`` has changed.
+    A file or folder of that name that was there before is replaced. Where the block fails,
+    nothing in ``folder`` has changed.
     """
     stage = folder / ".staging"
     try:
@@ -49,9 +50,13 @@ def staged(folder: Path, last: str) -> Iterator[Path]:
         ) from None
     try:
         yield stage
-        (folder / last).unlink(missing_ok=True)
+        if last is not None:
+            (folder / last).unlink(missing_ok=True)
         for path in sorted(stage.iterdir(), key=lambda path: (path.name == last, path.name)):
-            os.replace(path, folder / path.name)
+            target = folder / path.name
+            if target.is_dir():
+                shutil.rmtree(target)
+            os.replace(path, target)
     finally:
         shutil.rmtree(stage, ignore_errors=True)
 
