@@ -98,25 +98,23 @@ def pack_channels(channels: Channels, mode: str, numerics: str) -> Array:
     if numerics == "fast":
         halved = (channels.scales.astype(np.float32) / np.float32(2)).view(np.int32)
         return np.stack([doubled, halved], axis=1)
-    shift = -channels.shift if mode == "any" else channels.shift
+    shift = -channels.shift if mode == "any" else channels.shift - 1
     return np.stack([doubled, channels.multiplier, shift], axis=1).astype(np.int32)
 
 
 def pairs_of(weight: Array) -> tuple[Array, Array]:
-    """(O, K) as (O/4, 2, K) of first and of second channels, padded to 4 channels and 8 inputs."""
+    """First and second channels of pairs, (O/2, K) each, padded to 4 channels and 8 inputs."""
     outputs, depth = weight.shape
     padded = np.zeros((round_up(outputs, 4), round_up(depth, 8)), np.int64)
     padded[:outputs, :depth] = weight
-    first, second = padded[0::2], padded[1::2]
-    return first.reshape(-1, 2, padded.shape[1]), second.reshape(-1, 2, padded.shape[1])
+    return padded[0::2], padded[1::2]
 
 
 def pack_words(weight: Array) -> Array:
-    """(O, K) to ``[block of 4 channels][quad of inputs][pair of channels][input 0 2 1 3]``."""
+    """(O, K) to ``[pair of channels][quad of inputs][input 0 2 1 3]``."""
     first, second = pairs_of(weight)
     words = (256 * second + first).astype(np.int16)
-    quads = words.reshape(len(words), 2, -1, 4)[..., [0, 2, 1, 3]]
-    return quads.transpose(0, 2, 1, 3).ravel()
+    return words.reshape(-1, 4)[:, [0, 2, 1, 3]].ravel()
 
 
 def has_words(weight: Array) -> bool:
@@ -128,8 +126,8 @@ def has_words(weight: Array) -> bool:
 def segment_of(weight: Array) -> int:
     """How many inputs, a multiple of 8, sums of words have room for wherever they begin."""
     first, second = pairs_of(weight)
-    depth = first.shape[-1]
-    size = 128 * (256 * np.abs(second) + np.abs(first)).reshape(*first.shape[:2], -1, 8).sum(-1)
+    depth = first.shape[1]
+    size = 128 * (256 * np.abs(second) + np.abs(first)).reshape(len(first), -1, 8).sum(-1)
     segment = depth
     while segment > 8 and _largest(size, segment // 8) >= 2**31:
         segment = round_up(segment // 2, 8)
@@ -138,5 +136,5 @@ def segment_of(weight: Array) -> int:
 
 def _largest(size: Array, steps: int) -> int:
     """The largest sum over ``steps`` steps from any multiple of them on."""
-    padded = np.pad(size, ((0, 0), (0, 0), (0, -size.shape[-1] % steps)))
-    return int(padded.reshape(*size.shape[:2], -1, steps).sum(-1).max(initial=0))
+    padded = np.pad(size, ((0, 0), (0, -size.shape[1] % steps)))
+    return int(padded.reshape(len(size), -1, steps).sum(-1).max(initial=0))

@@ -3,7 +3,7 @@
 #ifndef CORTEX_M_CONV2D_INT8_H
 #define CORTEX_M_CONV2D_INT8_H
 
-#include "cortex_m/kernels/requantize.h"
+#include "cortex_m/kernels/products.h"
 
 /* A run is what lies together of a window: all taps of a row, or one tap where they are dilated;
  * runs * run = kernel_height * kernel_width * input_channels. Depth is that, rounded up to 8. */
@@ -21,6 +21,30 @@ struct cortex_m_conv2d_int8_shape {
     CORTEX_M_OUTPUT_MEMBERS
 };
 
+/* Sums of two channels of two pixels, or of four channels of one, over the whole depth. */
+KILN_INLINE void cortex_m_sum(const struct cortex_m_conv2d_int8_shape *s, int32_t pixels,
+                              int32_t mode, const int16_t *columns, const int8_t *weights,
+                              struct cortex_m_sums sums[2]) {
+    const int32_t segment = mode == CORTEX_M_ANY ? s->segment : s->depth;
+    /* In a segment the sums of words have room; between segments they are taken apart. */
+    for (int32_t k = 0; k < s->depth; k += segment) {
+        struct cortex_m_sums part[2];
+        const int32_t rest = s->depth - k, bytes = 2 * (rest < segment ? rest : segment);
+        if (pixels == 1)
+            cortex_m_dot_1x4(columns + k, weights + 2 * k, bytes, part);
+        else
+            cortex_m_dot_2x2(columns + 2 * k, weights + 2 * k, bytes, part);
+        if (mode != CORTEX_M_ANY) {
+            sums[0] = part[0], sums[1] = part[1];
+            return;
+        }
+        for (int32_t i = 0; i < 2; i++) {
+            sums[i].first += part[i].first;
+            sums[i].both += cortex_m_second(part[i]);
+        }
+    }
+}
+
 /* `pixels` (1 or 2) pixels, widened in `columns`, times all weights. */
 KILN_INLINE void cortex_m_multiply(const struct cortex_m_conv2d_int8_shape *s, int32_t pixels,
                                    int32_t mode, int32_t saturates, const int16_t *columns,
@@ -29,37 +53,24 @@ KILN_INLINE void cortex_m_multiply(const struct cortex_m_conv2d_int8_shape *s, i
     const int32_t channels = s->output_channels, zero_point = s->output_zero_point;
     const int32_t rounding = s->rounding, words = cortex_m_words(mode, rounding);
     const int32_t low = s->clamp_low, high = s->clamp_high;
-    const int32_t segment = mode == CORTEX_M_ANY ? s->segment : s->depth;
     const int32_t step = pixels == 1 ? 4 : 2;
-    for (int32_t c = 0; c < channels; c += step) {
-        const int8_t *block = weights + (c >> 2) * 4 * s->depth + (c & 2) * 4;
+    for (int32_t c = 0; c < channels; c += step, weights += 2 * step / 2 * s->depth) {
         struct cortex_m_sums sums[2] = {{0, 0}, {0, 0}};
-        int32_t k = 0;
-        do {
-            struct cortex_m_sums part[2];
-            const int32_t rest = s->depth - k;
-            const int32_t bytes = 4 * (rest < segment ? rest : segment);
-            if (pixels == 1)
-                cortex_m_dot_1x4(columns + k, block + 4 * k, bytes, part);
-            else
-                cortex_m_dot_2x2(columns + 2 * k, block + 4 * k, bytes, part);
-            sums[0].first += part[0].first, sums[0].second += part[0].second;
-            sums[1].first += part[1].first, sums[1].second += part[1].second;
-            k += segment;
-        } while (mode == CORTEX_M_ANY && k < s->depth);
+        cortex_m_sum(s, pixels, mode, columns, weights, sums);
+        if (pixels == 2 && saturates && c + 1 < channels) {
+            cortex_m_store_2x2(mode, sums, constants, zero_point, output + c, channels);
+            constants += 2 * words;
+            continue;
+        }
         for (int32_t i = 0; i < step && c + i < channels; i++, constants += words) {
             const struct cortex_m_channel channel =
                 cortex_m_channel(mode, rounding, constants, zero_point);
-            const struct cortex_m_sums of = sums[pixels == 1 ? i >> 1 : 0];
-            const int32_t sum = i & 1 ? of.second : of.first;
-            output[c + i] =
-                cortex_m_clamp(cortex_m_requantize(mode, rounding, channel, sum, zero_point),
-                               saturates, low, high);
-            if (pixels == 2) {
-                const int32_t other = i & 1 ? sums[1].second : sums[1].first;
-                output[channels + c + i] =
-                    cortex_m_clamp(cortex_m_requantize(mode, rounding, channel, other, zero_point),
-                                   saturates, low, high);
+            const int32_t last = pixels == 2 ? channels : 0;
+            for (int32_t j = 0; j <= last; j += channels) {
+                const struct cortex_m_sums sum = sums[pixels == 1 ? i >> 1 : j > 0];
+                const int32_t second = mode == CORTEX_M_ANY ? sum.both : cortex_m_second(sum);
+                output[j + c + i] = cortex_m_requantize(
+                    mode, rounding, channel, i & 1 ? second : sum.first, saturates, low, high);
             }
         }
     }

@@ -3,7 +3,7 @@
 #ifndef CORTEX_M_DEPTHWISE_INT8_H
 #define CORTEX_M_DEPTHWISE_INT8_H
 
-#include "cortex_m/kernels/requantize.h"
+#include "cortex_m/kernels/row_3x3.h"
 
 #define CORTEX_M_GROUP 4 /* channels that are spread at a time */
 #define CORTEX_M_DEPTHWISE_ROWS 16
@@ -24,36 +24,37 @@ struct cortex_m_depthwise_int8_shape {
     CORTEX_M_OUTPUT_MEMBERS
 };
 
-/* Spreads one input row of four channels to lines `pitch` apart: columns from -pad_left on, two at
- * a time; `row` is NULL outside of the image. */
+/* Spreads one input row of four channels to lines `pitch` apart, from column -pad_left on; `row` is
+ * NULL outside of the image. */
 KILN_SHARED __attribute__((unused)) void
 cortex_m_spread(const struct cortex_m_depthwise_int8_shape *s, const int8_t *row, int16_t *to) {
-    const int32_t channels = s->channels, pitch = s->pitch, length = s->length;
+    const int32_t channels = s->channels, pitch = s->pitch;
     const uint32_t outside = (uint32_t)(uint8_t)s->input_zero_point * 0x01010101u;
     const int32_t end = row == NULL ? 0 : s->input_width;
-    int32_t x = -s->pad_left, last = x + length;
-    while (x < last) {
-        if (x >= 0 && x + 1 < end) {
-            const int8_t *from = row + x * channels;
-            const int32_t inside = end < last ? end : last;
-            CORTEX_M_NO_UNROLL
-            for (; x + 1 < inside; x += 2, to += 2, from += 2 * channels) {
-                uint32_t first, second;
-                memcpy(&first, from, 4);
-                memcpy(&second, from + channels, 4);
-                cortex_m_transpose_pair(first, second, to, pitch);
-            }
-            if (x >= last)
-                break;
-        }
-        uint32_t first = outside, second = outside;
-        if (x >= 0 && x < end)
-            memcpy(&first, row + x * channels, 4);
-        if (x + 1 >= 0 && x + 1 < end)
-            memcpy(&second, row + (x + 1) * channels, 4);
-        cortex_m_transpose_pair(first, second, to, pitch);
+    int32_t x = -s->pad_left;
+    const int32_t last = x + s->length, inside = end < last ? end : last;
+    uint32_t first, second;
+    for (; x + 1 < 0 || (x < 0 && inside <= 0); x += 2, to += 2)
+        cortex_m_transpose_pair(outside, outside, to, pitch);
+    if (x < 0) {
+        memcpy(&second, row, 4);
+        cortex_m_transpose_pair(outside, second, to, pitch);
         x += 2, to += 2;
     }
+    const int8_t *from = row == NULL ? NULL : row + x * channels;
+    CORTEX_M_NO_UNROLL
+    for (; x + 1 < inside; x += 2, to += 2, from += 2 * channels) {
+        memcpy(&first, from, 4);
+        memcpy(&second, from + channels, 4);
+        cortex_m_transpose_pair(first, second, to, pitch);
+    }
+    if (x < inside) {
+        memcpy(&first, from, 4);
+        cortex_m_transpose_pair(first, outside, to, pitch);
+        x += 2, to += 2;
+    }
+    for (; x < last; x += 2, to += 2)
+        cortex_m_transpose_pair(outside, outside, to, pitch);
 }
 
 /* The same for fewer channels, and for blocks. */
@@ -72,79 +73,88 @@ cortex_m_spread_any(const struct cortex_m_depthwise_int8_shape *s, const int8_t 
     }
 }
 
-/* Outputs x and x + 1 of a channel, doubled. Taps of a row are pairs of all neighbours:
- * (0 1) (1 2) (2 3) ... */
-KILN_INLINE struct cortex_m_sums cortex_m_taps(int32_t height, int32_t halves, int32_t step,
-                                               const int16_t *const *rows, int32_t offset,
-                                               const int16_t *taps) {
+/* In scratch, channel by channel: its taps, pairs of all neighbours of a row in 16 bits,
+ * (0 1) (1 2) (2 3) ..., row by row; then its constants. */
+KILN_INLINE int32_t cortex_m_record_elements(int32_t height, int32_t halves) {
+    return 4 * halves * height + (int32_t)sizeof(struct cortex_m_channel) / 2;
+}
+
+/* Outputs 0 and 1 of a channel from taps of `height` rows; windows begin at `x`. */
+KILN_INLINE void cortex_m_taps(int32_t height, int32_t halves, int32_t step,
+                               const int16_t *const *rows, int32_t x, const int16_t *taps,
+                               int32_t sums[2]) {
     int32_t first = 0, second = 0;
     for (int32_t ky = 0; ky < height; ky++, taps += 4 * halves) {
-        const int16_t *x = rows[ky] + offset;
+        const int16_t *row = rows[ky] + x;
         if (step == 1) {
-            second = cortex_m_high_low(second, cortex_m_load_pair(x), cortex_m_load_pair(taps));
-            for (int32_t i = 0; i < halves; i++) {
-                first = cortex_m_dot(first, cortex_m_load_pair(x + 2 * i),
-                                     cortex_m_load_pair(taps + 4 * i));
-                second = cortex_m_dot(second, cortex_m_load_pair(x + 2 * i + 2),
-                                      cortex_m_load_pair(taps + 4 * i + 2));
+            second = cortex_m_high_low(second, cortex_m_load_pair(row), cortex_m_load_pair(taps));
+            for (int32_t i = 0; i < 2 * halves; i += 2) {
+                first = cortex_m_dot(first, cortex_m_load_pair(row + i),
+                                     cortex_m_load_pair(taps + 2 * i));
+                second = cortex_m_dot(second, cortex_m_load_pair(row + i + 2),
+                                      cortex_m_load_pair(taps + 2 * i + 2));
             }
-            first = cortex_m_low_high(first, cortex_m_load_pair(x + 2 * halves),
+            first = cortex_m_low_high(first, cortex_m_load_pair(row + 2 * halves),
                                       cortex_m_load_pair(taps + 4 * halves - 2));
         } else {
-            for (int32_t i = 0; i < halves; i++) {
-                const int32_t pair = cortex_m_load_pair(taps + 4 * i);
-                first = cortex_m_dot(first, cortex_m_load_pair(x + 2 * i), pair);
-                second = cortex_m_dot(second, cortex_m_load_pair(x + step + 2 * i), pair);
+            for (int32_t i = 0; i < 2 * halves; i += 2) {
+                const int32_t pair = cortex_m_load_pair(taps + 2 * i);
+                first = cortex_m_dot(first, cortex_m_load_pair(row + i), pair);
+                second = cortex_m_dot(second, cortex_m_load_pair(row + step + i), pair);
             }
             const int32_t last = cortex_m_load_pair(taps + 4 * halves - 2);
-            first = cortex_m_low_high(first, cortex_m_load_pair(x + 2 * halves), last);
-            second = cortex_m_low_high(second, cortex_m_load_pair(x + step + 2 * halves), last);
+            row += 2 * halves;
+            first = cortex_m_low_high(first, cortex_m_load_pair(row), last);
+            second = cortex_m_low_high(second, cortex_m_load_pair(row + step), last);
         }
     }
-    struct cortex_m_sums sums = {first * 2, second * 2};
-    return sums;
+    sums[0] = first, sums[1] = second;
+}
+
+/* A row of outputs of one channel. */
+KILN_INLINE void cortex_m_channel_row(const struct cortex_m_depthwise_int8_shape *s, int32_t height,
+                                      int32_t halves, int32_t step, int32_t mode, int32_t saturates,
+                                      const int16_t *const *rows, const int16_t *record,
+                                      int8_t *output) {
+    const int32_t channels = s->channels, width = s->output_width, rounding = s->rounding;
+    const int32_t low = s->clamp_low, high = s->clamp_high;
+    struct cortex_m_channel channel;
+    if (height == 3 && halves == 1 && step <= 2 && saturates && mode == CORTEX_M_DOUBLE) {
+        cortex_m_row_3x3(step, rows, record, width, output, channels);
+        return;
+    }
+    memcpy(&channel, record + 4 * halves * height, sizeof channel);
+    CORTEX_M_NO_UNROLL
+    for (int32_t x = 0; x < width; x += 2, output += 2 * channels) {
+        int32_t sums[2];
+        cortex_m_taps(height, halves, step, rows, x * step, record, sums);
+        output[0] = cortex_m_requantize(mode, rounding, channel, sums[0], saturates, low, high);
+        if (x + 1 < width)
+            output[channels] =
+                cortex_m_requantize(mode, rounding, channel, sums[1], saturates, low, high);
+    }
 }
 
 /* One output row of `count` channels. */
 KILN_INLINE void cortex_m_depthwise_row(const struct cortex_m_depthwise_int8_shape *s,
                                         int32_t height, int32_t halves, int32_t step, int32_t mode,
                                         int32_t saturates, const int16_t **rows,
-                                        const int16_t *taps, const int32_t *constants,
-                                        int32_t count, int8_t *output) {
-    const int32_t channels = s->channels, zero_point = s->output_zero_point;
-    const int32_t rounding = s->rounding, width = s->output_width;
-    const int32_t low = s->clamp_low, high = s->clamp_high;
+                                        const int16_t *records, int32_t count, int8_t *output) {
     for (int32_t c = 0; c < count; c++) {
-        const struct cortex_m_channel channel =
-            cortex_m_channel(mode, rounding, constants, zero_point);
-        int8_t *to = output++;
-        CORTEX_M_NO_UNROLL
-        for (int32_t x = 0; x < width; x += 2, to += 2 * channels) {
-            const struct cortex_m_sums sums =
-                cortex_m_taps(height, halves, step, rows, x * step, taps);
-            *to =
-                cortex_m_clamp(cortex_m_requantize(mode, rounding, channel, sums.first, zero_point),
-                               saturates, low, high);
-            if (x + 1 < width)
-                to[channels] = cortex_m_clamp(
-                    cortex_m_requantize(mode, rounding, channel, sums.second, zero_point),
-                    saturates, low, high);
-        }
+        cortex_m_channel_row(s, height, halves, step, mode, saturates, rows, records, output + c);
+        records += cortex_m_record_elements(height, halves);
         for (int32_t ky = 0; ky < height; ky++)
             rows[ky] += s->pitch;
-        taps += 4 * halves * height;
-        constants += cortex_m_words(mode, rounding);
     }
 }
 
 typedef void cortex_m_row(const struct cortex_m_depthwise_int8_shape *s, const int16_t **rows,
-                          const int16_t *taps, const int32_t *constants, int32_t count,
-                          int8_t *output);
+                          const int16_t *records, int32_t count, int8_t *output);
 
 /* All output rows of `count` channels of one image. */
 KILN_INLINE void cortex_m_depthwise_group(const struct cortex_m_depthwise_int8_shape *s,
-                                          const int8_t *image, int32_t count, const int16_t *taps,
-                                          const int32_t *constants, int16_t *ring, int8_t *output,
+                                          const int8_t *image, int32_t count,
+                                          const int16_t *records, int16_t *ring, int8_t *output,
                                           cortex_m_row *row_of) {
     const int32_t slot_elements = CORTEX_M_GROUP * s->pitch;
     int32_t next = -s->pad_top, slot = 0; /* next row to spread, and its slot */
@@ -168,24 +178,32 @@ KILN_INLINE void cortex_m_depthwise_group(const struct cortex_m_depthwise_int8_s
             at += s->dilation_y;
             at -= at >= s->slots ? s->slots : 0;
         }
-        row_of(s, rows, taps, constants, count, output + y * s->output_width * s->channels);
+        row_of(s, rows, records, count, output + y * s->output_width * s->channels);
     }
 }
 
-/* scratch: taps of four channels, widened, then the ring. */
+/* scratch: the records of four channels, then the ring. */
 KILN_INLINE void cortex_m_depthwise_int8(const struct cortex_m_depthwise_int8_shape *s,
                                          const int8_t *input, const int8_t *weights,
-                                         const int32_t *constants, int32_t words, int16_t *scratch,
+                                         const int32_t *constants, int32_t mode, int16_t *scratch,
                                          int8_t *output, cortex_m_row *row_of) {
     const int32_t taps = 4 * s->halves * s->kernel_height;
-    int16_t *ring = scratch + CORTEX_M_GROUP * taps;
+    const int32_t record = cortex_m_record_elements(s->kernel_height, s->halves);
+    const int32_t words = cortex_m_words(mode, s->rounding);
     for (int32_t n = 0; n < s->batch; n++) {
         for (int32_t c = 0; c < s->channels; c += CORTEX_M_GROUP) {
             const int32_t rest = s->channels - c;
             const int32_t count = rest < CORTEX_M_GROUP ? rest : CORTEX_M_GROUP;
-            cortex_m_widen(weights + c * taps, count * taps / 4, scratch, 4);
-            cortex_m_depthwise_group(s, input + c, count, scratch, constants + c * words, ring,
-                                     output + c, row_of);
+            CORTEX_M_NO_UNROLL
+            for (int32_t i = 0; i < count; i++) {
+                const struct cortex_m_channel channel = cortex_m_channel(
+                    mode, s->rounding, constants + (c + i) * words, s->output_zero_point);
+                int16_t *to =
+                    cortex_m_widen(weights + (c + i) * taps, taps / 4, scratch + i * record, 4);
+                memcpy(to, &channel, sizeof channel);
+            }
+            cortex_m_depthwise_group(s, input + c, count, scratch,
+                                     scratch + CORTEX_M_GROUP * record, output + c, row_of);
         }
         input += s->input_height * s->input_width * s->channels;
         output += s->output_height * s->output_width * s->channels;
@@ -196,16 +214,15 @@ KILN_INLINE void cortex_m_depthwise_int8(const struct cortex_m_depthwise_int8_sh
  * members of s. */
 #define CORTEX_M_DEPTHWISE(name, mode, saturates, height, halves, step)                            \
     KILN_SHARED __attribute__((unused)) void name##_row(                                           \
-        const struct cortex_m_depthwise_int8_shape *s, const int16_t **rows, const int16_t *taps,  \
-        const int32_t *constants, int32_t count, int8_t *output) {                                 \
-        cortex_m_depthwise_row(s, height, halves, step, mode, saturates, rows, taps, constants,    \
-                               count, output);                                                     \
+        const struct cortex_m_depthwise_int8_shape *s, const int16_t **rows,                       \
+        const int16_t *records, int32_t count, int8_t *output) {                                   \
+        cortex_m_depthwise_row(s, height, halves, step, mode, saturates, rows, records, count,     \
+                               output);                                                            \
     }                                                                                              \
     KILN_KERNEL void name(const struct cortex_m_depthwise_int8_shape *shape, const int8_t *input,  \
                           const int8_t *weights, const int32_t *constants, int16_t *scratch,       \
                           int8_t *output) {                                                        \
-        cortex_m_depthwise_int8(shape, input, weights, constants,                                  \
-                                cortex_m_words(mode, shape->rounding), scratch, output,            \
+        cortex_m_depthwise_int8(shape, input, weights, constants, mode, scratch, output,           \
                                 name##_row);                                                       \
     }
 

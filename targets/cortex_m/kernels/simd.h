@@ -50,110 +50,6 @@ KILN_INLINE int16_t *cortex_m_widen(const int8_t *from, int32_t quads, int16_t *
     return to;
 }
 
-/* Weights of two channels share a word of 16 bits, so that only one of them needs unpacking:
- *
- *     word = 256 * second + first
- *     256 * sum(x * second) = sum(x * word) - sum(x * first), where no sum leaves 32 bits
- *
- * The weights of a block of four channels, of a quad of inputs 0 1 2 3 (16 bytes):
- *
- *     channels 0 and 1: words of inputs 0 2 1 3 | channels 2 and 3: words of inputs 0 2 1 3
- *
- * Sums are given doubled, as the high product of requantization wants them. */
-struct cortex_m_sums {
-    int32_t first, second;
-};
-
-KILN_INLINE struct cortex_m_sums cortex_m_doubled(int32_t first, int32_t both) {
-    struct cortex_m_sums sums = {first * 2, (both - first) >> 7};
-    return sums;
-}
-
-/* Two pixels, whose quads alternate in x, times two channels; bytes is of the block of weights. */
-KILN_INLINE void cortex_m_dot_2x2(const int16_t *x, const int8_t *weights, int32_t bytes,
-                                  struct cortex_m_sums sums[2]) {
-    int32_t first0 = 0, both0 = 0, first1 = 0, both1 = 0;
-    const int8_t *end = weights + bytes;
-#if CORTEX_M_DSP
-    int32_t u, v;
-#define CORTEX_M_STEP                                                                              \
-    "ldmia %[x]!, {r2-r5}\n\t"                                                                     \
-    "ldrd %[u], %[v], [%[w]], #16\n\t"                                                             \
-    "smlad %[both0], r2, %[u], %[both0]\n\t"                                                       \
-    "smlad %[both1], r4, %[u], %[both1]\n\t"                                                       \
-    "sxtb16 %[u], %[u]\n\t"                                                                        \
-    "smlad %[both0], r3, %[v], %[both0]\n\t"                                                       \
-    "smlad %[both1], r5, %[v], %[both1]\n\t"                                                       \
-    "sxtb16 %[v], %[v]\n\t"                                                                        \
-    "smlad %[first0], r2, %[u], %[first0]\n\t"                                                     \
-    "smlad %[first1], r4, %[u], %[first1]\n\t"                                                     \
-    "smlad %[first0], r3, %[v], %[first0]\n\t"                                                     \
-    "smlad %[first1], r5, %[v], %[first1]\n\t"
-    __asm__("1:\n\t" CORTEX_M_STEP CORTEX_M_STEP "cmp %[w], %[end]\n\t"
-            "bne 1b"
-            : [x] "+r"(x), [w] "+r"(weights), [first0] "+r"(first0), [both0] "+r"(both0),
-              [first1] "+r"(first1), [both1] "+r"(both1), [u] "=&r"(u), [v] "=&r"(v)
-            : [end] "r"(end)
-            : "r2", "r3", "r4", "r5", "cc", "memory");
-#undef CORTEX_M_STEP
-#else
-    CORTEX_M_NO_UNROLL
-    for (; weights != end; weights += 16, x += 8) {
-        const int16_t *words = (const int16_t *)(const void *)weights;
-        for (int32_t i = 0; i < 4; i++) {
-            const int32_t word = words[i], first = (int8_t)word;
-            first0 += x[i] * first, both0 += x[i] * word;
-            first1 += x[i + 4] * first, both1 += x[i + 4] * word;
-        }
-    }
-#endif
-    sums[0] = cortex_m_doubled(first0, both0);
-    sums[1] = cortex_m_doubled(first1, both1);
-}
-
-/* One pixel times the four channels of a block. */
-KILN_INLINE void cortex_m_dot_1x4(const int16_t *x, const int8_t *weights, int32_t bytes,
-                                  struct cortex_m_sums sums[2]) {
-    int32_t first0 = 0, both0 = 0, first1 = 0, both1 = 0;
-    const int8_t *end = weights + bytes;
-#if CORTEX_M_DSP
-    int32_t u, v;
-#define CORTEX_M_STEP                                                                              \
-    "ldrd %[u], %[v], [%[x]], #8\n\t"                                                              \
-    "ldmia %[w]!, {r2-r5}\n\t"                                                                     \
-    "smlad %[both0], r2, %[u], %[both0]\n\t"                                                       \
-    "smlad %[both1], r4, %[u], %[both1]\n\t"                                                       \
-    "sxtb16 r2, r2\n\t"                                                                            \
-    "sxtb16 r4, r4\n\t"                                                                            \
-    "smlad %[both0], r3, %[v], %[both0]\n\t"                                                       \
-    "smlad %[both1], r5, %[v], %[both1]\n\t"                                                       \
-    "sxtb16 r3, r3\n\t"                                                                            \
-    "sxtb16 r5, r5\n\t"                                                                            \
-    "smlad %[first0], r2, %[u], %[first0]\n\t"                                                     \
-    "smlad %[first1], r4, %[u], %[first1]\n\t"                                                     \
-    "smlad %[first0], r3, %[v], %[first0]\n\t"                                                     \
-    "smlad %[first1], r5, %[v], %[first1]\n\t"
-    __asm__("1:\n\t" CORTEX_M_STEP CORTEX_M_STEP "cmp %[w], %[end]\n\t"
-            "bne 1b"
-            : [x] "+r"(x), [w] "+r"(weights), [first0] "+r"(first0), [both0] "+r"(both0),
-              [first1] "+r"(first1), [both1] "+r"(both1), [u] "=&r"(u), [v] "=&r"(v)
-            : [end] "r"(end)
-            : "r2", "r3", "r4", "r5", "cc", "memory");
-#undef CORTEX_M_STEP
-#else
-    CORTEX_M_NO_UNROLL
-    for (; weights != end; weights += 16, x += 4) {
-        const int16_t *words = (const int16_t *)(const void *)weights;
-        for (int32_t i = 0; i < 4; i++) {
-            first0 += x[i] * (int8_t)words[i], both0 += x[i] * words[i];
-            first1 += x[i] * (int8_t)words[i + 4], both1 += x[i] * words[i + 4];
-        }
-    }
-#endif
-    sums[0] = cortex_m_doubled(first0, both0);
-    sums[1] = cortex_m_doubled(first1, both1);
-}
-
 /* Two elements of 16 bits at an address aligned to 4. */
 KILN_INLINE int32_t cortex_m_load_pair(const int16_t *from) {
     int32_t pair;
@@ -200,7 +96,7 @@ KILN_INLINE void cortex_m_transpose_pair(uint32_t first, uint32_t second, int16_
 }
 
 /* The upper half of a * b, rounded half up. */
-KILN_INLINE int32_t cortex_m_high_product(int32_t a, int32_t b) {
+KILN_INLINE int32_t cortex_m_rounded_high_product(int32_t a, int32_t b) {
 #if CORTEX_M_DSP
     int32_t result;
     __asm__("smmulr %0, %1, %2" : "=r"(result) : "r"(a), "r"(b));
@@ -210,15 +106,9 @@ KILN_INLINE int32_t cortex_m_high_product(int32_t a, int32_t b) {
 #endif
 }
 
-/* The upper half of a * b, rounded down, plus c. */
-KILN_INLINE int32_t cortex_m_high_product_add(int32_t a, int32_t b, int32_t c) {
-#if CORTEX_M_DSP
-    int32_t result;
-    __asm__("smmla %0, %1, %2, %3" : "=r"(result) : "r"(a), "r"(b), "r"(c));
-    return result;
-#else
-    return (int32_t)((int64_t)a * b >> 32) + c;
-#endif
+/* The upper half of a * b, rounded down. */
+KILN_INLINE int32_t cortex_m_high_product(int32_t a, int32_t b) {
+    return (int32_t)((int64_t)a * b >> 32);
 }
 
 KILN_INLINE int32_t cortex_m_saturate(int32_t value) {
