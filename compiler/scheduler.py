@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from compiler.errors import UnsupportedError
 from compiler.graph import Graph, Op
 from compiler.order import order_graph
+from compiler.passes.constant_outputs import copy_constant_outputs
+from compiler.passes.widen import widen
 from compiler.schedule import Schedule, Step, choose_kernel
 from compiler.storage import needs_step, place_tensors
 from compiler.target import Target
@@ -14,8 +16,8 @@ from compiler.target import Target
 
 def make_schedule(graph: Graph, chain: Sequence[Target]) -> Schedule:
     """Order, kernels and places. Raises UnsupportedError listing every operator without one."""
-    graph = order_graph(graph)
     names = tuple(target.name for target in chain)
+    graph = order_graph(copy_constant_outputs(widen(graph, names)))
     alignment = chain[0].alignment
     steps, refusals = [], []
     for index, op in enumerate(graph.ops):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import onnx
@@ -26,14 +26,17 @@ STANDARD_DOMAINS = ("", "ai.onnx")
 _readers: dict[tuple[str, str], Reader] = {}
 
 
-def reads(*kinds: str, domain: str = "") -> Callable[[Reader], Reader]:
+AnyReader = TypeVar("AnyReader", bound=Reader)
+
+
+def reads(*kinds: str, domain: str = "") -> Callable[[AnyReader], AnyReader]:
     """Decorator: the function that lowers ONNX operator ``kinds`` of ``domain``.
 
     It is given a ``Node``, emits operators through ``node.build``, and returns the name of the
     tensor of each output. It raises UnsupportedError for what it cannot lower.
     """
 
-    def register(reader: Reader) -> Reader:
+    def register(reader: AnyReader) -> AnyReader:
         for kind in kinds:
             if (domain, kind) in _readers:
                 other = _readers[domain, kind].__module__
@@ -71,6 +74,15 @@ class Node:
         """Lower a subgraph with ``inputs`` for its inputs; the tensors of its outputs."""
         assert self.inliner is not None
         return self.inliner(body, inputs)
+
+    def changed(self, inputs: Sequence[str], attributes: Mapping[str, Any]) -> Node:
+        """The same operator with other inputs, and some attributes different."""
+        proto = onnx.NodeProto()
+        proto.CopyFrom(self.proto)
+        del proto.attribute[:]
+        proto.attribute.extend(a for a in self.proto.attribute if a.name not in attributes)
+        proto.attribute.extend(onnx.helper.make_attribute(n, v) for n, v in attributes.items())
+        return replace(self, proto=proto, inputs=tuple(inputs))
 
     @property
     def kind(self) -> str:

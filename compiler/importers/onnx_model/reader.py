@@ -105,7 +105,11 @@ class _Reading:
         tensor = value.type.tensor_type
         shape = bound_shape(value.name, tensor, self.shapes.get(value.name))
         dtype = dtype_of(tensor.elem_type)
-        self.values[value.name] = self.build.add(Tensor(value.name, shape, dtype))
+        name = self.build.add(Tensor(value.name, shape, dtype))
+        if 0 in shape:  # which is as good as a constant
+            self.build.scope = value.name
+            name = self.build.constant(np.empty(shape, dtype), "empty")
+        self.values[value.name] = name
 
     def _node(self, proto: onnx.NodeProto) -> None:
         reader = reader_of(proto)

@@ -80,10 +80,10 @@ def power(node: Node) -> str:
             return node.input(0)
         if value in special and exponent.ndim <= node.rank():
             return node.build.emit(special[value], node.input(0))
-    exponent_name = node.input(1)
-    if exponent is not None and exponent.dtype != node.dtype():
-        exponent_name = node.build.constant(exponent.astype(node.dtype()), "exponent")
-    return node.build.emit("pow", node.input(0), exponent_name)
+    if node.dtype().startswith("int") and node.dtype(1).startswith("float"):
+        base = node.build.cast(node.input(0), node.dtype(1))
+        return node.build.cast(node.build.emit("pow", base, node.input(1)), node.dtype())
+    return node.build.emit("pow", node.input(0), node.build.cast(node.input(1), node.dtype()))
 
 
 @reads("Mod")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from compiler.importers.onnx_model.node import Node, reads
@@ -17,8 +19,41 @@ def _params(window: Window, count_include_pad: bool = False) -> PoolParams:
     )
 
 
+def _in_two(node: Node, reader: Callable[[Node], str]) -> str:
+    """Pooling over depth, height and width as one over the last two, then one over depth.
+
+    It is exact: what a window counts is the product of what each axis counts.
+    """
+    build = node.build
+    batch, channels, depth, height, width = node.shape()
+    x = build.transpose(node.input(), (0, 2, 1, 3, 4))
+    x = build.reshape(x, (batch * depth, channels, height, width))
+    y = reader(node.changed((x,), _spatial(node, (1, 2))))
+    _, _, height, width = build.shape(y)
+    y = build.reshape(y, (batch, depth, channels, height * width))
+    y = build.transpose(y, (0, 2, 1, 3))
+    y = reader(node.changed((y,), _spatial(node, (0, None))))
+    return build.reshape(y, (batch, channels, -1, height, width))
+
+
+def _spatial(node: Node, axes: Sequence[int | None]) -> dict[str, list[int]]:
+    """The window attributes of two of the axes; an axis that is None has a window of one."""
+    size = node.rank() - 2
+    chosen = {}
+    for name in ("kernel_shape", "strides", "dilations"):
+        values = [int(v) for v in node.attribute(name, [1] * size)]
+        chosen[name] = [1 if axis is None else values[axis] for axis in axes]
+    pads = [int(p) for p in node.attribute("pads", [0] * (2 * size))]
+    chosen["pads"] = [
+        0 if axis is None else pads[axis + side * size] for side in (0, 1) for axis in axes
+    ]
+    return chosen
+
+
 @reads("MaxPool")
 def max_pool(node: Node) -> str:
+    if node.rank() == 5:
+        return _in_two(node, max_pool)
     window = read_window(
         node, node.required("kernel_shape"), bool(node.attribute("ceil_mode", 0))
     )
@@ -33,6 +68,8 @@ def average_pool(node: Node) -> str:
 
     ONNX counts the declared padding but never what ``ceil_mode`` adds beyond it.
     """
+    if node.rank() == 5:
+        return _in_two(node, average_pool)
     kernel, counted = node.required("kernel_shape"), bool(node.attribute("count_include_pad", 0))
     declared = read_window(node, kernel)
     window = read_window(node, kernel, bool(node.attribute("ceil_mode", 0)))
@@ -52,3 +89,48 @@ def global_pool(node: Node) -> str:
     kind = "mean" if node.kind == "GlobalAveragePool" else "reduce_max"
     axes = tuple(range(2, node.rank()))
     return node.build.emit(kind, node.input(), params=ReduceParams(axes, keep_dims=True))
+
+
+@reads("LpPool")
+def lp_pool(node: Node) -> str:
+    """(sum of |x|^p)^(1/p): the mean with its padding counted, times the taps."""
+    build, p = node.build, int(node.attribute("p", 2))
+    kernel = [int(size) for size in node.required("kernel_shape")]
+    x = _power(node, build.emit("abs", node.input()), float(p))
+    mean = average_pool(node.changed((x,), {"count_include_pad": 1}))
+    total = build.emit("mul", mean, build.like(mean, float(math.prod(kernel))))
+    return _power(node, total, 1.0 / p)
+
+
+@reads("GlobalLpPool")
+def global_lp_pool(node: Node) -> str:
+    build, p = node.build, int(node.attribute("p", 2))
+    x = _power(node, build.emit("abs", node.input()), float(p))
+    params = ReduceParams(tuple(range(2, node.rank())), keep_dims=True)
+    return _power(node, build.emit("sum", x, params=params), 1.0 / p)
+
+
+def _power(node: Node, x: str, exponent: float) -> str:
+    build = node.build
+    special = {1.0: "", 2.0: "square", 0.5: "sqrt"}
+    if exponent not in special:
+        return build.emit("pow", x, build.like(x, exponent))
+    return build.emit(special[exponent], x) if special[exponent] else x
+
+
+@reads("LRN")
+def local_response_normalization(node: Node) -> str:
+    """x / (bias + alpha * mean of squares over ``size`` channels)^beta, the outside being 0."""
+    build, shape, x = node.build, node.shape(), node.input()
+    size = int(node.required("size"))
+    alpha, beta, bias = (
+        float(node.attribute(name, default))
+        for name, default in (("alpha", 1e-4), ("beta", 0.75), ("bias", 1.0))
+    )
+    squares = build.reshape(build.emit("square", x), (shape[0], shape[1], -1, 1))
+    before = (size - 1) // 2
+    params = PoolParams((size, 1), padding=(before, size - 1 - before, 0, 0),
+                        count_include_pad=True)  # fmt: skip
+    mean = build.reshape(build.emit("average_pool2d", squares, params=params), shape)
+    base = build.emit("add", build.emit("mul", mean, build.like(x, alpha)), build.like(x, bias))
+    return build.emit("div", x, build.emit("pow", base, build.like(x, beta)))

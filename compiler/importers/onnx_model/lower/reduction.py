@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from compiler.errors import ModelError
 from compiler.importers.onnx_model.node import Node, reads
 from compiler.operators.movement import SliceParams
 from compiler.operators.normalization import LogSoftmaxParams, SoftmaxParams
@@ -31,10 +32,17 @@ RECIPES = {
 }  # fmt: skip
 
 
+def _recipe(node: Node) -> _Recipe:
+    """Of bool, the largest is whether there is any, the least whether all are."""
+    if node.dtype() == "bool" and node.kind in ("ReduceMax", "ReduceMin"):
+        return _Recipe("reduce_any" if node.kind == "ReduceMax" else "reduce_all")
+    return RECIPES[node.kind]
+
+
 @reads(*RECIPES)
 def reduce(node: Node) -> str:
     """Without axes over all of them, unless ``noop_with_empty_axes``."""
-    recipe = RECIPES[node.kind]
+    recipe = _recipe(node)
     axes = node.axes(1)
     x = node.build.emit(recipe.before, node.input()) if recipe.before else node.input()
     if axes or not node.attribute("noop_with_empty_axes", 0):
@@ -71,3 +79,17 @@ def softmax(node: Node) -> str:
     params = SoftmaxParams(axis) if node.kind == "Softmax" else LogSoftmaxParams(axis)
     y = build.emit("softmax" if node.kind == "Softmax" else "log_softmax", x, params=params)
     return build.reshape(y, shape)
+
+
+@reads("LpNormalization")
+def lp_normalization(node: Node) -> str:
+    """x / its norm along one axis; of what is all 0 it is NaN, as ONNX says."""
+    build, x, p = node.build, node.input(), int(node.attribute("p", 2))
+    if p not in (1, 2):
+        raise ModelError(f"p={p}; ONNX has 1 and 2")
+    params = ReduceParams((node.axis(-1),), keep_dims=True)
+    terms = build.emit("abs" if p == 1 else "square", x)
+    norm = build.emit("sum", terms, params=params)
+    if p == 2:
+        norm = build.emit("sqrt", norm)
+    return build.emit("div", x, norm)

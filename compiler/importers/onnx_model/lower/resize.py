@@ -111,6 +111,8 @@ def _resized(node: Node, axes: list[_Axis], mode: str, coordinates: str, roundin
     build, rank = node.build, node.rank()
     if rank not in (3, 4) or any(a.input != a.output for a in axes[:2]):
         raise UnsupportedError("a resize of other axes than height and width")
+    if coordinates == "align_corners" and not all(a.exact for a in axes):
+        raise UnsupportedError("align_corners with scales that give no whole sizes; give sizes")
     if coordinates not in COORDINATES:
         raise UnsupportedError(f"coordinate_transformation_mode '{coordinates}'")
     spatial = ([_Axis(1, 1, 1.0)] if rank == 3 else []) + axes[2:]
