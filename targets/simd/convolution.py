@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from kiln_targets.simd.geometry import BLOCK_BYTES, Geometry, window_of
 from kiln_targets.simd.isa import Isa
 from kiln_targets.simd.packing import (
     bias_of,
@@ -19,60 +18,6 @@ from compiler.graph import OpView
 from compiler.kernel_fields import clamp_fields
 from compiler.kernels import Call, Constant, Field, Input, Kernel, Output, Scratch, kernel
 from compiler.registry import count_macs
-
-#: Bytes of staged rows, and of input pixels, that a block may take: half of a 32 KiB L1 cache.
-BLOCK_BYTES = 16384
-
-
-@dataclass(frozen=True)
-class Geometry:
-    """A convolution; fully connected and 1x1 are one row of pixels, as far as that is possible."""
-
-    batch: int
-    input_hw: tuple[int, int]
-    channels: int
-    output_hw: tuple[int, int]
-    kernel: tuple[int, int] = (1, 1)
-    stride: tuple[int, int] = (1, 1)
-    dilation: tuple[int, int] = (1, 1)
-    padding: tuple[int, int] = (0, 0)  # top, left
-
-    @property
-    def taps_per_run(self) -> int:
-        return self.kernel[1] if self.dilation[1] == 1 else 1
-
-    @property
-    def staged_width(self) -> int:
-        """Pixels of a row that the windows cover, with padding."""
-        return (self.output_hw[1] - 1) * self.stride[1] + (self.kernel[1] - 1) * self.dilation[
-            1
-        ] + 1
-
-    @property
-    def window_height(self) -> int:
-        return (self.kernel[0] - 1) * self.dilation[0] + 1
-
-    @property
-    def padded(self) -> bool:
-        height = (self.output_hw[0] - 1) * self.stride[0] + self.window_height
-        return (
-            self.padding != (0, 0)
-            or height > self.input_hw[0]
-            or self.staged_width > self.input_hw[1]
-        )
-
-    def direct(self, step: int) -> bool:
-        """Whether the input can be read where it lies, ``step`` elements at a time."""
-        return not self.padded and self.taps_per_run * self.channels % step == 0
-
-    def staged_rows(self, rows: int) -> int:
-        return (rows - 1) * self.stride[0] + self.window_height
-
-    def rows_per_block(self, element_bytes: int) -> int:
-        """Output rows whose staged input is about BLOCK_BYTES."""
-        pitch = self.staged_width * self.channels * element_bytes
-        rows = (BLOCK_BYTES // pitch - self.window_height) // self.stride[0] + 1
-        return max(1, min(self.output_hw[0], rows))
 
 
 def weights_of(view: OpView) -> np.ndarray:
@@ -94,17 +39,10 @@ def geometry_of(view: OpView, step: int, direct: bool) -> Geometry:
         if direct and depth % step == 0:
             return Geometry(1, (1, rows), depth, (1, rows))
         return Geometry(rows, (1, 1), depth, (1, 1))
-    params = view.params
-    batch, height, width, channels = view.input(0).shape
-    _, output_height, output_width, _ = view.output().shape
-    geometry = Geometry(
-        batch, (height, width), channels, (output_height, output_width),
-        (weight.shape[1], weight.shape[2]), params.stride, params.dilation,
-        (params.padding[0], params.padding[2]),
-    )  # fmt: skip
+    geometry = window_of(view, (weight.shape[1], weight.shape[2]))
     if direct and geometry.kernel == geometry.stride == (1, 1) and geometry.direct(step):
-        pixels = (1, batch * height * width)
-        return Geometry(1, pixels, channels, pixels)
+        pixels = (1, geometry.batch * geometry.input_hw[0] * geometry.input_hw[1])
+        return Geometry(1, pixels, geometry.channels, pixels)
     return geometry
 
 

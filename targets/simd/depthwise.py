@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from kiln_targets.simd.geometry import Geometry, window_of
 from kiln_targets.simd.isa import Isa
 from kiln_targets.simd.packing import (
     bias_of,
@@ -57,35 +58,38 @@ class Rows:
 
 def rows_of(view: OpView, block: int, expansion: int, least_pixels: int = 4) -> Rows:
     """Rows are cut so that the ring fits the cache, into ``least_pixels`` or more."""
-    params, (_, height, width, _) = view.params, view.input(1).shape
-    channels, output_width = view.output().shape[-1], view.output().shape[2]
-    slots = (height - 1) * params.dilation[0] + 1
-    reach = (width - 1) * params.dilation[1]
-    pixels = RING_BYTES // (slots * channels * expansion)
+    geometry = depthwise_window(view)
+    slots = geometry.window_height
+    reach = (geometry.kernel[1] - 1) * geometry.dilation[1]
+    pixels = RING_BYTES // (slots * geometry.channels * expansion)
     return Rows(
-        channels, min(output_width, max(least_pixels, pixels)),
-        min(params.stride[1], reach + 1), block, expansion, reach // params.stride[1], slots,
+        geometry.channels, min(geometry.output_hw[1], max(least_pixels, pixels)),
+        min(geometry.stride[1], reach + 1), block, expansion, reach // geometry.stride[1], slots,
     )  # fmt: skip
 
 
+def depthwise_window(view: OpView) -> Geometry:
+    _, height, width, _ = view.input(1).shape
+    return window_of(view, (height, width))
+
+
 def _fields(view: OpView, rows: Rows, slot_elements: int) -> dict[str, Field]:
-    params = view.params
-    batch, input_height, input_width, channels = view.input(0).shape
+    geometry = depthwise_window(view)
     return {
-        "batch": batch,
-        "input_height": input_height,
-        "input_width": input_width,
-        "channels": channels,
-        "output_height": view.output().shape[1],
-        "output_width": view.output().shape[2],
-        "kernel_height": view.input(1).shape[1],
-        "kernel_width": view.input(1).shape[2],
-        "stride_y": params.stride[0],
-        "stride_x": params.stride[1],
-        "dilation_y": params.dilation[0],
-        "dilation_x": params.dilation[1],
-        "pad_top": params.padding[0],
-        "pad_left": params.padding[2],
+        "batch": geometry.batch,
+        "input_height": geometry.input_hw[0],
+        "input_width": geometry.input_hw[1],
+        "channels": geometry.channels,
+        "output_height": geometry.output_hw[0],
+        "output_width": geometry.output_hw[1],
+        "kernel_height": geometry.kernel[0],
+        "kernel_width": geometry.kernel[1],
+        "stride_y": geometry.stride[0],
+        "stride_x": geometry.stride[1],
+        "dilation_y": geometry.dilation[0],
+        "dilation_x": geometry.dilation[1],
+        "pad_top": geometry.padding[0],
+        "pad_left": geometry.padding[1],
         "pixels_per_block": rows.pixels_per_block,
         "period": rows.period,
         "line_elements": rows.line_elements,
@@ -102,8 +106,8 @@ class SimdDepthwise(Kernel):
         constant = weight.is_constant and (bias is None or bias.is_constant)
         same_channels = view.input(0).shape[-1] == weight.shape[-1]
         return (
-            types and constant and same_channels and weight.shape[1] <= HIGHEST_KERNEL
-            and view.output().elements > 0
+            types and constant and same_channels and view.output().elements > 0
+            and depthwise_window(view).kernel[0] <= HIGHEST_KERNEL
         )  # fmt: skip
 
 
@@ -155,12 +159,13 @@ class Int8DepthwiseQuads(Int8Depthwise):
     def call(self, view: OpView) -> Call:
         weight, isa = view.input(1).data, self.isa
         assert weight is not None
-        groups = -(-weight.shape[2] // 4)
+        kernel_hw = depthwise_window(view).kernel
+        groups = -(-kernel_hw[1] // 4)
         rows = rows_of(view, 4 * isa.lanes, 4 * groups)
         channel_of = rows.channel_of(isa.quad_order())
         slot = groups * rows.row_elements * 4
         line = rows.phases * rows.line_elements + rows.block
-        packed = pack_quads(weight, channel_of, rows.block)
+        packed = pack_quads(weight.reshape(1, *kernel_hw, -1), channel_of, rows.block)
         scratch = (Scratch(line), Scratch(rows.slots * slot))
         return self.int8_call(view, rows, slot, channel_of, packed, scratch)
 

@@ -91,6 +91,8 @@ WINDOWS = (
     same(Window((12, 4), (10, 4), stride=(2, 2))),
     Window((2, 2), (2, 2), padding=(3, 3, 3, 3)),
     Window((1, 17), (1, 4), stride=(1, 3), padding=(0, 0, 3, 0)),
+    same(Window((9, 1), (3, 1), stride=(2, 1))),
+    Window((13, 1), (4, 1), dilation=(2, 1), padding=(1, 2, 0, 0)),
 )
 
 
