@@ -13,11 +13,13 @@ from typing import Any
 _OFFERED = (
     "Build",
     "BuildOptions",
+    "CheckResult",
     "KilnError",
     "Profile",
     "RunResult",
     "boards",
     "build",
+    "check",
     "connect",
     "export",
     "flash",

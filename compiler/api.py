@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from compiler import files
+from compiler.accuracy.check import CheckOptions, CheckResult
+from compiler.accuracy.check import check as check_model
 from compiler.arrays import Arrays, TensorInfo, collect_outputs, make_series, read_npz
 from compiler.blob import read_blob
 from compiler.board import Board, board_names, load_board
@@ -29,7 +31,7 @@ from compiler.kernels import all_kernels
 from compiler.loading import load_builtins, load_plugin
 from compiler.manifest import FILE_NAME, Build, model_manifest, read_build
 from compiler.options import BuildOptions
-from compiler.pipeline import compile_model, lower_model
+from compiler.pipeline import Compiled, compile_model, lower_model, schedule_model
 from compiler.registry import count_macs, op_class, params
 from compiler.report.progress import Progress, silent
 from compiler.sample import sample_calibration, sample_model
@@ -63,9 +65,19 @@ def build(
     """
     path, options = _model_and_options(model, options)
     target_board = load_board(board)
-    folder = Path(out) if out is not None else default_folder(board)
     data = files.read_bytes(path, "model")
     compiled = compile_model(path, target_board.target, options, progress)
+    return _write_build(compiled, data, target_board, out, options)
+
+
+def _write_build(
+    compiled: Compiled,
+    data: bytes,
+    target_board: Board,
+    out: Path | str | None,
+    options: BuildOptions,
+) -> Build:
+    folder = Path(out) if out is not None else default_folder(target_board.name)
     manifest = model_manifest(compiled.plan, compiled.emitted, data)
     with files.staged(folder, last=FILE_NAME) as stage:
         files.write_bytes(stage / "model.blob", compiled.emitted.blob)
@@ -215,6 +227,45 @@ def simulate(
     seconds = time.monotonic() - started
     outputs = collect_outputs(results, tensor_infos(graph, graph.outputs), series.is_series)
     return RunResult(outputs, len(series), seconds)
+
+
+def check(
+    model: Path | str | None,
+    *,
+    board: str,
+    data: Path | str,
+    labels: str | None = None,
+    metric: str | None = None,
+    options: BuildOptions | None = None,
+    on_board: bool = False,
+    out: Path | str | None = None,
+    port: str | None = None,
+    limit: int | None = None,
+    workers: int = 1,
+    dask: str | None = None,
+    progress: Progress = silent,
+) -> CheckResult:
+    """How accurate the model is as ``board`` computes it, against its float version.
+
+    ``data`` is an ``.npz`` of series (with labels under the key ``labels``, or what that
+    parameter says) or a folder of pictures named by class. Without calibration data in
+    ``options``, every eighth sample calibrates and the others are judged. ``metric`` is
+    ``file.py:function``, called with the outputs by name and the labels. ``on_board`` builds into
+    ``out`` and runs every sample there as well. Raises KilnError.
+    """
+    path, options = _model_and_options(model, options)
+    wanted = CheckOptions(Path(data), labels, metric, limit, workers, dask)
+    target_board = load_board(board)
+
+    def run_there(graph: Graph, samples: Sequence[Arrays]) -> list[Arrays]:
+        compiled = schedule_model(graph, target_board.target, options)
+        model_bytes = files.read_bytes(path, "model")
+        built = _write_build(compiled, model_bytes, target_board, out, options)
+        with open_session(target_board, built, port) as session:
+            return [session.run(each) for each in progress(samples, f"running on {board}")]
+
+    there = run_there if on_board else None
+    return check_model(path, target_board, options, wanted, on_board=there, progress=progress)
 
 
 def _arrays(inputs: Inputs) -> Mapping[str, np.ndarray]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 from compiler import files
+from compiler.arrays import Arrays
 from compiler.dump import describe
 from compiler.emit import Emitted, emit
 from compiler.errors import Stopped
@@ -40,24 +42,42 @@ class Compiled:
         return tuple(flag for target in reversed(self.chain) for flag in target.cflags)
 
 
-def lower_model(path: Path, options: BuildOptions, progress: Progress = silent) -> Graph:
-    """The graph that is scheduled: read, canonical, quantized, fused. Raises KilnError."""
+def canonical_model(path: Path, options: BuildOptions) -> Graph:
+    """The graph before it is quantized: read and canonical. Raises KilnError."""
     load_builtins()
     for plugin in options.plugins:
         load_plugin(plugin)
     graph = read_model(path, options.shapes).replace(numerics=options.numerics)
     graph = _stage("read", graph, options)
-    graph = _stage("canonical", run_passes(graph, CANONICAL), options)
-    graph = quantize_graph(graph, options, progress)
+    return _stage("canonical", run_passes(graph, CANONICAL), options)
+
+
+def finish_model(
+    graph: Graph,
+    options: BuildOptions,
+    progress: Progress = silent,
+    samples: Sequence[Arrays] | None = None,
+) -> Graph:
+    """A canonical graph quantized and fused; ``samples`` calibrate instead of the options'."""
+    graph = quantize_graph(graph, options, progress, samples)
     graph = _stage("quantized", convert_io(graph, options.io), options)
     return _stage("fused", run_passes(graph, FUSION), options)
+
+
+def lower_model(path: Path, options: BuildOptions, progress: Progress = silent) -> Graph:
+    """The graph that is scheduled: read, canonical, quantized, fused. Raises KilnError."""
+    return finish_model(canonical_model(path, options), options, progress)
 
 
 def compile_model(
     path: Path, target: str, options: BuildOptions, progress: Progress = silent
 ) -> Compiled:
     """The whole pipeline up to, and without, the C compiler. Raises KilnError."""
-    graph = lower_model(path, options, progress)
+    return schedule_model(lower_model(path, options, progress), target, options)
+
+
+def schedule_model(graph: Graph, target: str, options: BuildOptions) -> Compiled:
+    """The second half of the pipeline, for a graph that is quantized and fused already."""
     chain = target_chain(target)
     schedule = _stage("schedule", make_schedule(graph, chain), options)
     plan = _stage("plan", plan_memory(schedule), options)

@@ -6,6 +6,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from compiler.arrays import Arrays
 from compiler.graph import Graph
 from compiler.options import BuildOptions
 from compiler.quantization import operators
@@ -21,9 +24,18 @@ __all__ = [
 ]  # fmt: skip
 
 
-def quantize_graph(graph: Graph, options: BuildOptions, progress: Progress = silent) -> Graph:
-    """``graph`` quantized as ``options`` say, or as it is. Raises KilnError."""
+def quantize_graph(
+    graph: Graph,
+    options: BuildOptions,
+    progress: Progress = silent,
+    samples: Sequence[Arrays] | None = None,
+) -> Graph:
+    """``graph`` quantized as ``options`` say, or as it is. Raises KilnError.
+
+    ``samples`` are what calibrates, by default those that the options name.
+    """
     if options.quantize == "none":
         return graph
-    samples = load_samples(graph, options.calibration)
+    if samples is None:
+        samples = load_samples(graph, options.calibration)
     return quantize_int8(graph, calibrate(graph, samples, options.ranges, progress))

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from compiler.errors import UsageError
+from compiler.executor import Executor, make_runner
 from compiler.graph import Graph
 from compiler.quantization.choose import Range
 from compiler.quantization.ranges import RANGE_METHODS, TensorStatistics
 from compiler.report.progress import Progress, silent
-from compiler.simulator import Simulator
 
 Sample = Mapping[str, np.ndarray]
 
@@ -31,11 +31,12 @@ def collect_statistics(
         if value.dtype == np.float32 and value.size:
             statistics.setdefault(name, TensorStatistics(name)).update(value)
 
-    simulator = Simulator(graph)
+    computed = [name for op in graph.ops for name in op.outputs]
+    executor: Executor = make_runner(graph, computed).open()
     for sample in progress(samples, "calibrating"):
         for name in graph.inputs:
             observe(name, np.asarray(sample[name]))
-        simulator.run(sample, observe)
+        executor.run(sample, observe)
     return statistics
 
 
