@@ -7,6 +7,7 @@ however many workers there are.
 from __future__ import annotations
 
 import functools
+import importlib
 import multiprocessing
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -26,6 +27,9 @@ from compiler.report.progress import Progress, silent
 
 #: Samples that a worker takes at once, at most.
 CHUNK = 16
+
+#: How long to wait for a Dask scheduler.
+_DASK_SECONDS = 20
 
 
 @dataclass(frozen=True)
@@ -215,11 +219,11 @@ def _by_dask(
     task: Task, chunks: Sequence[Sequence[Arrays]], address: str | None
 ) -> Iterator[Iterable[Evaluation]]:
     try:
-        from dask.distributed import Client
+        distributed: Any = importlib.import_module("distributed")
     except ImportError:
         raise ToolError("--dask needs dask.distributed; `pip install kiln[dask]`") from None
     try:
-        client: Any = Client(address, timeout=20)
+        client = distributed.Client(address, timeout=_DASK_SECONDS)
     except (OSError, ValueError) as error:
         raise ToolError(
             f"--dask '{address}': no scheduler answers ({error}); start one with `dask scheduler`"

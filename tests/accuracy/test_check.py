@@ -14,7 +14,7 @@ from PIL import Image
 import compiler
 from compiler import BuildOptions
 from compiler.cli.main import run
-from compiler.errors import UsageError
+from compiler.errors import ToolError, UsageError
 from compiler.report.accuracy_plot import write_plot
 from compiler.sample import sample_calibration
 
@@ -56,6 +56,30 @@ def test_workers_change_nothing(tmp_path: Path) -> None:
     alone = compiler.check(None, board="rpi4", data=data, options=INT8).to_json()
     shared = compiler.check(None, board="rpi4", data=data, options=INT8, workers=2).to_json()
     assert alone == shared
+
+
+def test_dask_changes_nothing(tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed")
+    data = labelled(tmp_path)
+    alone = compiler.check(None, board="rpi4", data=data, options=INT8).to_json()
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None
+    ) as cluster:
+        shared = compiler.check(
+            None, board="rpi4", data=data, options=INT8, dask=cluster.scheduler_address
+        ).to_json()
+    assert alone == shared
+
+
+def test_a_dask_scheduler_that_is_not_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("distributed")
+    monkeypatch.setattr("compiler.accuracy.evaluate._DASK_SECONDS", 1)
+    with pytest.raises(ToolError, match="no scheduler answers"):
+        compiler.check(
+            None, board="rpi4", data=labelled(tmp_path), options=INT8, dask="tcp://127.0.0.1:9"
+        )
 
 
 def test_without_calibration_an_eighth_is_held_out(tmp_path: Path) -> None:
