@@ -64,6 +64,8 @@ def build(
     ``build.json``. Raises KilnError; a build that fails leaves the one before it as it was.
     """
     path, options = _model_and_options(model, options)
+    for plugin in options.plugins:
+        load_plugin(plugin)
     target_board = load_board(board)
     data = files.read_bytes(path, "model")
     compiled = compile_model(path, target_board.target, options, progress)

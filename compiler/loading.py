@@ -12,6 +12,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 import compiler.operators
+from compiler.board import add_board_folder
 from compiler.errors import UsageError
 from compiler.paths import TARGETS
 
@@ -52,7 +53,12 @@ def load_builtins() -> None:
 
 
 def load_plugin(path: Path) -> None:
-    """Load an out-of-tree file given by ``--plugin``."""
+    """Load what ``--plugin`` names: a Python file, or a folder of boards laid out as ours is."""
+    if path.is_dir():
+        add_board_folder(path)
+        for file in sorted(path.glob("*.py")):
+            load_plugin(file)
+        return
     if not path.is_file():
-        raise UsageError(f"plugin '{path}': no such file")
+        raise UsageError(f"plugin '{path}': no such file or folder")
     load_file(path, f"kiln_plugins.{path.stem}")

@@ -6,10 +6,11 @@ from typing import Any
 
 import click
 
-from compiler.cli.common import out, output_options, print_json
+from compiler.cli.common import out, output_options, plugin_option, print_json
 
 
 @click.command()
+@plugin_option
 @output_options
 def command(**values: Any) -> None:
     """List the boards."""

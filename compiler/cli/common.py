@@ -41,9 +41,25 @@ board_options = _stack(
                  help="Folder of the build. [default: build/BOARD]"),
 )  # fmt: skip
 
-port_option = click.option(
-    "--port", metavar="P", help="/dev/ttyUSB0, socket://host:port, ssh://user@host, a folder."
-)
+
+def _load_plugins(_context: click.Context, _option: click.Parameter, paths: Any) -> None:
+    from compiler.loading import load_plugin
+
+    for path in paths:
+        load_plugin(path)
+
+
+#: Boards from outside the tree, for commands that compile nothing.
+plugin_option = click.option(
+    "--plugin", multiple=True, type=click.Path(path_type=Path), metavar="DIR", expose_value=False,
+    callback=_load_plugins, is_eager=True, help="A folder of boards, laid out as boards/ is.",
+)  # fmt: skip
+
+port_option = _stack(
+    plugin_option,
+    click.option("--port", metavar="P",
+                 help="/dev/ttyUSB0, socket://host:port, ssh://user@host, a folder."),
+)  # fmt: skip
 
 #: How a model is compiled; `to_options` collects them.
 model_options = _stack(
@@ -62,7 +78,7 @@ model_options = _stack(
     click.option("--shape", "shapes", multiple=True, metavar="NAME=1,96,96,1",
                  help="Bind the dynamic shape of an input."),
     click.option("--plugin", "plugins", multiple=True, type=click.Path(path_type=Path),
-                 metavar="P", help="A Python file with operators, kernels or passes."),
+                 metavar="P", help="A Python file (operators, kernels, passes); a board folder."),
     click.option("--dump", type=click.Path(path_type=Path), metavar="DIR",
                  help="Write what each stage made."),
     click.option("--stop-after", type=click.Choice(options.STAGES),
