@@ -43,6 +43,7 @@ class Builder:
         zero_point: int | Sequence[int] = 0,
         axis: int = 0,
         data: np.ndarray | None = None,
+        is_variable: bool = False,
     ) -> int:
         """Add a tensor (a constant where ``data`` is given); returns its index."""
         s = schema()
@@ -50,6 +51,7 @@ class Builder:
         tensor.name, tensor.shape = name, list(shape)
         tensor.type = getattr(s.TensorType, _TYPES[dtype])
         tensor.buffer = 0
+        tensor.isVariable = is_variable
         if scale is not None:
             tensor.quantization = s.QuantizationParametersT()
             tensor.quantization.scale = np.atleast_1d(np.float32(scale)).tolist()
@@ -70,6 +72,7 @@ class Builder:
         outputs: Sequence[int],
         options: str | None = None,
         version: int = 1,
+        intermediates: Sequence[int] = (),
         **fields: Any,
     ) -> None:
         """Add builtin operator ``name``; -1 is an absent input.
@@ -84,6 +87,8 @@ class Builder:
         operator = s.OperatorT()
         operator.opcodeIndex = len(self.codes)
         operator.inputs, operator.outputs = list(inputs), list(outputs)
+        if intermediates:
+            operator.intermediates = list(intermediates)
         if options is not None:
             operator.builtinOptionsType = getattr(s.BuiltinOptions, options)
             operator.builtinOptions = getattr(s, f"{options}T")()

@@ -64,24 +64,26 @@ class GraphBuilder:
         params: Any,
         outputs: Iterable[Tensor],
         name: str | None = None,
+        states: Sequence[Tensor] = (),
     ) -> tuple[Tensor, ...]:
         """Add an operator; its outputs come back with inferred shapes, or as constants.
 
-        ``outputs`` give names, dtypes and quantization; their shapes do not matter.
+        ``outputs`` give names, dtypes and quantization; their shapes do not matter. ``states``,
+        which are defined, are further outputs.
         """
         outputs = tuple(outputs)
         op = Op(
             kind,
             outputs[0].name if name is None else name,
             tuple("" if tensor is None else tensor.name for tensor in inputs),
-            tuple(tensor.name for tensor in outputs),
+            tuple(tensor.name for tensor in (*outputs, *states)),
             params,
         )
         for tensor in outputs:
             if tensor.name in self._tensors:
                 raise ModelError(f"tensor '{tensor.name}': two operators write it; one may")
         self._tensors.update({tensor.name: tensor for tensor in outputs})
-        return self._settle(op, outputs)
+        return self._settle(op, (*outputs, *states))
 
     def assign(self, value: Tensor, state: Tensor) -> None:
         """Let ``state``, which is defined, have this value in the next run."""
@@ -98,7 +100,7 @@ class GraphBuilder:
         """Infer the outputs' shapes, then fold or keep the operator."""
         inferred = output_shapes[op.kind](OpView(op, self._graph))
         outputs = tuple(
-            self._checked(op, replace(tensor, shape=_plain(shape), data=None), dtype)
+            self._checked(op, _of_shape(tensor, _plain(shape)), dtype)
             for tensor, (shape, dtype) in zip(outputs, inferred, strict=True)
         )
         self._tensors.update({tensor.name: tensor for tensor in outputs})
@@ -116,6 +118,13 @@ class GraphBuilder:
                 f"its inputs give {dtype}; convert the model again"
             )
         return check_tensor(tensor)
+
+
+def _of_shape(tensor: Tensor, shape: Shape) -> Tensor:
+    """An output as it is inferred; a state is as it was defined."""
+    if tensor.is_state and tensor.shape == shape:
+        return tensor
+    return replace(tensor, shape=shape, data=None)
 
 
 def _plain(shape: Sequence[int]) -> Shape:

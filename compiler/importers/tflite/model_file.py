@@ -43,6 +43,7 @@ class FileOperator:
     """``kind`` is the builtin's name or the custom code; inputs may be ABSENT.
 
     ``dilation`` and ``padding`` are set where space-to-batch was folded into a convolution.
+    ``intermediates`` are the scales inside an LSTM.
     """
 
     kind: str
@@ -54,6 +55,7 @@ class FileOperator:
     custom_options: bytes = b""
     dilation: tuple[int, int] | None = None
     padding: tuple[int, int, int, int] | None = None
+    intermediates: tuple[Quantization | None, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +146,7 @@ class _Parser:
         operators = self._each(
             table.OperatorsLength(),
             table.Operators,
-            lambda each: self._operator(each, codes, len(tensors)),
+            lambda each: self._operator(each, codes, tensors),
         )
         return FileSubgraph(
             _text(table.Name()),
@@ -155,18 +157,21 @@ class _Parser:
         )
 
     def _operator(
-        self, table: Any, codes: tuple[tuple[str, bool], ...], tensor_count: int
+        self, table: Any, codes: tuple[tuple[str, bool], ...], tensors: tuple[FileTensor, ...]
     ) -> FileOperator:
         kind, is_custom = codes[table.OpcodeIndex()]
         custom = table.CustomOptionsAsNumpy() if table.CustomOptionsLength() else b""
         return FileOperator(
             kind,
             is_custom,
-            _indices(table, "Inputs", tensor_count, ABSENT),
-            _indices(table, "Outputs", tensor_count, 0),
+            _indices(table, "Inputs", len(tensors), ABSENT),
+            _indices(table, "Outputs", len(tensors), 0),
             names_of("BuiltinOptions").get(table.BuiltinOptionsType(), "unknown"),
             table.BuiltinOptions(),
             bytes(custom),
+            intermediates=tuple(
+                tensors[i].quant for i in _indices(table, "Intermediates", len(tensors), 0)
+            ),
         )
 
     def _tensor(self, table: Any) -> FileTensor:

@@ -128,6 +128,25 @@ class Node:
         output = Tensor(name, (), model.dtype, model.quant)
         return self.build.add(kind, inputs, params, (output,), name)[0]
 
+    def update(
+        self, kind: str, inputs: Sequence[Tensor | None], params: Any, states: Sequence[Tensor]
+    ) -> None:
+        """As ``emit``, for an operator that also writes ``states``, behind its outputs."""
+        self.build.add(kind, inputs, params, self.outputs, self.name, states)
+
+    def update_inner(
+        self,
+        kind: str,
+        inputs: Sequence[Tensor | None],
+        params: Any,
+        states: Sequence[Tensor],
+        like: Tensor,
+    ) -> Tensor:
+        """As ``inner``, for an operator that also writes ``states``."""
+        name = self.build.fresh(f"{self.name}/{kind}")
+        output = Tensor(name, (), like.dtype, like.quant)
+        return self.build.add(kind, inputs, params, (output,), name, states)[0]
+
     def constant(self, what: str, data: np.ndarray, quant: Quantization | None = None) -> Tensor:
         return self.build.constant(f"{self.name}/{what}", data, quant)
 

@@ -135,7 +135,8 @@ class _Reading:
     def _define_constant(self, index: int) -> None:
         tensor, data = self._subgraph.tensors[index], self._subgraph.tensors[index].data
         if data is None and (tensor.is_variable or 0 in tensor.shape):
-            data = np.zeros(tensor.shape, tensor.dtype)
+            zero = tensor.quant.zero_point[0] if tensor.quant and tensor.dtype == "int8" else 0
+            data = np.full(tensor.shape, zero, tensor.dtype)
         if data is None:
             raise ModelError(f"tensor '{tensor.name}': nothing computes it; get the file again")
         declared = self._declared(index, signed=True)
