@@ -26,6 +26,7 @@ KILN_INLINE void cortex_m_sum(const struct cortex_m_conv2d_int8_shape *s, int32_
                               int32_t mode, const int16_t *columns, const int8_t *weights,
                               struct cortex_m_sums sums[2]) {
     const int32_t segment = mode == CORTEX_M_ANY ? s->segment : s->depth;
+    sums[0].first = sums[0].both = sums[1].first = sums[1].both = 0;
     /* In a segment the sums of words have room; between segments they are taken apart. */
     for (int32_t k = 0; k < s->depth; k += segment) {
         struct cortex_m_sums part[2];
@@ -52,16 +53,21 @@ KILN_INLINE void cortex_m_multiply(const struct cortex_m_conv2d_int8_shape *s, i
                                    int8_t *output) {
     const int32_t channels = s->output_channels, zero_point = s->output_zero_point;
     const int32_t rounding = s->rounding, words = cortex_m_words(mode, rounding);
-    const int32_t low = s->clamp_low, high = s->clamp_high;
+    const int32_t low = s->clamp_low, high = s->clamp_high, bytes = 2 * s->depth;
     const int32_t step = pixels == 1 ? 4 : 2;
-    for (int32_t c = 0; c < channels; c += step, weights += 2 * step / 2 * s->depth) {
-        struct cortex_m_sums sums[2] = {{0, 0}, {0, 0}};
-        cortex_m_sum(s, pixels, mode, columns, weights, sums);
-        if (pixels == 2 && saturates && c + 1 < channels) {
-            cortex_m_store_2x2(mode, sums, constants, zero_point, output + c, channels);
-            constants += 2 * words;
-            continue;
+    struct cortex_m_sums sums[2] = {{0, 0}, {0, 0}};
+    int32_t c = 0;
+    if (pixels == 2 && saturates && mode != CORTEX_M_ANY) {
+        c = channels & ~1;
+        const int32_t *last = constants + c * words;
+        for (; constants != last; output += 2) {
+            weights = cortex_m_dot_2x2(columns, weights, bytes, sums);
+            constants = cortex_m_store_2x2(mode, sums, constants, zero_point, output, channels);
         }
+        output -= c;
+    }
+    for (; c < channels; c += step, weights += step / 2 * bytes) {
+        cortex_m_sum(s, pixels, mode, columns, weights, sums);
         for (int32_t i = 0; i < step && c + i < channels; i++, constants += words) {
             const struct cortex_m_channel channel =
                 cortex_m_channel(mode, rounding, constants, zero_point);
@@ -113,12 +119,20 @@ KILN_INLINE void cortex_m_stage(const struct cortex_m_conv2d_int8_shape *s, cons
     y = y * s->stride_y - s->pad_top, x = x * s->stride_x - s->pad_left;
     const int32_t last_y = y + (s->kernel_height - 1) * s->dilation_y;
     const int32_t last_x = x + (s->kernel_width - 1) * s->dilation_x;
-    if (s->staged || y < 0 || x < 0 || last_y >= s->input_height || last_x >= s->input_width) {
-        cortex_m_gather(s, image, y, x, window);
+    const int32_t step = s->dilation_y * s->input_width * channels;
+    const int8_t *row = image + (y * s->input_width + x) * channels;
+    const int32_t inside = y >= 0 && x >= 0 && last_y < s->input_height && last_x < s->input_width;
+    if (s->staged || !inside) {
+        if (inside && s->dilation_x == 1) {
+            int8_t *at = window;
+            for (int32_t ky = 0; ky < s->kernel_height; ky++, row += step)
+                at = cortex_m_copy(at, row, s->kernel_width * channels);
+        } else {
+            cortex_m_gather(s, image, y, x, window);
+        }
         cortex_m_widen(window, s->depth / 4, to, pitch);
         return;
     }
-    const int8_t *row = image + (y * s->input_width + x) * channels;
     for (int32_t ky = 0; ky < s->kernel_height; ky++) {
         if (s->dilation_x == 1) {
             to = cortex_m_widen(row, s->kernel_width * channels / 4, to, pitch);
@@ -126,7 +140,7 @@ KILN_INLINE void cortex_m_stage(const struct cortex_m_conv2d_int8_shape *s, cons
             for (int32_t kx = 0; kx < s->kernel_width; kx++)
                 to = cortex_m_widen(row + kx * s->dilation_x * channels, channels / 4, to, pitch);
         }
-        row += s->dilation_y * s->input_width * channels;
+        row += step;
     }
 }
 

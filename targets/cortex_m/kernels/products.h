@@ -36,9 +36,10 @@ KILN_INLINE int32_t cortex_m_second(struct cortex_m_sums sums) {
     "smlad %[first0], r3, %[v], %[first0]\n\t"                                                     \
     "smlad %[first1], r5, %[v], %[first1]\n\t"
 
-/* Two pixels, whose quads alternate in x, times the two channels of `bytes` of weights. */
-KILN_INLINE void cortex_m_dot_2x2(const int16_t *x, const int8_t *weights, int32_t bytes,
-                                  struct cortex_m_sums sums[2]) {
+/* Two pixels, whose quads alternate in x, times the two channels of `bytes` of weights; the
+ * weights behind them. */
+KILN_INLINE const int8_t *cortex_m_dot_2x2(const int16_t *x, const int8_t *weights, int32_t bytes,
+                                           struct cortex_m_sums sums[2]) {
     int32_t first0 = 0, both0 = 0, first1 = 0, both1 = 0, u, v;
     const int8_t *end = weights + bytes;
     __asm__ volatile(
@@ -50,6 +51,7 @@ KILN_INLINE void cortex_m_dot_2x2(const int16_t *x, const int8_t *weights, int32
         : "r2", "r3", "r4", "r5", "cc", "memory");
     sums[0].first = first0, sums[0].both = both0;
     sums[1].first = first1, sums[1].both = both1;
+    return weights;
 }
 #undef CORTEX_M_STEP
 
@@ -85,8 +87,8 @@ KILN_INLINE void cortex_m_dot_1x4(const int16_t *x, const int8_t *weights, int32
 
 #else
 
-KILN_INLINE void cortex_m_dot_2x2(const int16_t *x, const int8_t *weights, int32_t bytes,
-                                  struct cortex_m_sums sums[2]) {
+KILN_INLINE const int8_t *cortex_m_dot_2x2(const int16_t *x, const int8_t *weights, int32_t bytes,
+                                           struct cortex_m_sums sums[2]) {
     struct cortex_m_sums first = {0, 0}, second = {0, 0};
     const int16_t *words = (const int16_t *)(const void *)weights;
     CORTEX_M_NO_UNROLL
@@ -98,6 +100,7 @@ KILN_INLINE void cortex_m_dot_2x2(const int16_t *x, const int8_t *weights, int32
         }
     }
     sums[0] = first, sums[1] = second;
+    return weights + bytes;
 }
 
 KILN_INLINE void cortex_m_dot_1x4(const int16_t *x, const int8_t *weights, int32_t bytes,
@@ -116,10 +119,10 @@ KILN_INLINE void cortex_m_dot_1x4(const int16_t *x, const int8_t *weights, int32
 #endif
 
 /* Two channels of two pixels, from sums of cortex_m_dot_2x2 to outputs in the range of int8, where
- * no channel is missing. */
-KILN_INLINE void cortex_m_store_2x2(int32_t mode, const struct cortex_m_sums sums[2],
-                                    const int32_t *constants, int32_t zero_point, int8_t *output,
-                                    int32_t pitch) {
+ * no channel is missing; the constants behind theirs. */
+KILN_INLINE const int32_t *cortex_m_store_2x2(int32_t mode, const struct cortex_m_sums sums[2],
+                                              const int32_t *constants, int32_t zero_point,
+                                              int8_t *output, int32_t pitch) {
 #if CORTEX_M_DSP
 /* r2 bias, r3 multiplier, r4 shift, r5 offset */
 #define CORTEX_M_CONSTANTS                                                                         \
@@ -158,11 +161,11 @@ KILN_INLINE void cortex_m_store_2x2(int32_t mode, const struct cortex_m_sums sum
     const int32_t unit = 2 * zero_point + 1;
     if (mode == CORTEX_M_DOUBLE) {
         CORTEX_M_STORE(CORTEX_M_CONSTANTS, CORTEX_M_DOUBLE_ROUNDING);
-        return;
+        return constants;
     }
     if (mode == CORTEX_M_SINGLE) {
         CORTEX_M_STORE(CORTEX_M_CONSTANTS, CORTEX_M_SINGLE_ROUNDING);
-        return;
+        return constants;
     }
 #undef CORTEX_M_STORE
 #undef CORTEX_M_TWICE
@@ -175,6 +178,7 @@ KILN_INLINE void cortex_m_store_2x2(int32_t mode, const struct cortex_m_sums sum
         output[0] = cortex_m_requantize(mode, 0, first, sums[i].first, 1, 0, 0);
         output[1] = cortex_m_requantize(mode, 0, second, cortex_m_second(sums[i]), 1, 0, 0);
     }
+    return constants + 2 * words;
 }
 
 #endif

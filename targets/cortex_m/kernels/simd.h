@@ -23,30 +23,40 @@
  * word, as two pairs, and so do the weights that they are multiplied with:
  *
  *     bytes   0 1 2 3   ->   16 bits   0 2 | 1 3
- */
-KILN_INLINE void cortex_m_widen_quad(const int8_t *from, int16_t *to) {
-#if CORTEX_M_DSP
-    int32_t quad, pairs[2];
-    memcpy(&quad, from, 4);
-    __asm__("sxtb16 %0, %1" : "=r"(pairs[0]) : "r"(quad));
-    __asm__("sxtb16 %0, %1, ror #8" : "=r"(pairs[1]) : "r"(quad));
-    memcpy(__builtin_assume_aligned(to, 8), pairs, 8);
-#else
-    to[0] = from[0], to[1] = from[2], to[2] = from[1], to[3] = from[3];
-#endif
-}
-
-/* `quads` quads, each `pitch` elements behind the one before. */
+ *
+ * Widens `quads` quads to places `pitch` elements apart, which is 4 or 8; to the place behind. */
 KILN_INLINE int16_t *cortex_m_widen(const int8_t *from, int32_t quads, int16_t *to, int32_t pitch) {
+#if CORTEX_M_DSP
+    int32_t even, odd;
+#define CORTEX_M_QUAD(bytes)                                                                       \
+    "ldr %[even], [%[from]], #4\n\t"                                                               \
+    "sxtb16 %[odd], %[even], ror #8\n\t"                                                           \
+    "sxtb16 %[even], %[even]\n\t"                                                                  \
+    "strd %[even], %[odd], [%[to]], #" bytes "\n\t"
+#define CORTEX_M_QUADS(bytes)                                                                      \
+    __asm__ volatile("tst %[quads], #1\n\t"                                                        \
+                     "beq 2f\n\t" CORTEX_M_QUAD(                                                   \
+                         bytes) "subs %[quads], %[quads], #1\n\t"                                  \
+                                "ble 3f\n"                                                         \
+                                "2:\n\t" CORTEX_M_QUAD(bytes)                                      \
+                                    CORTEX_M_QUAD(bytes) "subs %[quads], %[quads], #2\n\t"         \
+                                                         "bgt 2b\n"                                \
+                                                         "3:"                                      \
+                     : [from] "+r"(from), [to] "+r"(to), [quads] "+r"(quads), [even] "=&r"(even),  \
+                       [odd] "=&r"(odd)                                                            \
+                     :                                                                             \
+                     : "cc", "memory")
+    if (pitch == 8)
+        CORTEX_M_QUADS("16");
+    else
+        CORTEX_M_QUADS("8");
+#undef CORTEX_M_QUAD
+#undef CORTEX_M_QUADS
+#else
     CORTEX_M_NO_UNROLL
-    for (; quads >= 2; quads -= 2, from += 8, to += 2 * pitch) {
-        cortex_m_widen_quad(from, to);
-        cortex_m_widen_quad(from + 4, to + pitch);
-    }
-    if (quads > 0) {
-        cortex_m_widen_quad(from, to);
-        to += pitch;
-    }
+    for (; quads > 0; quads--, from += 4, to += pitch)
+        to[0] = from[0], to[1] = from[2], to[2] = from[1], to[3] = from[3];
+#endif
     return to;
 }
 
@@ -134,8 +144,12 @@ KILN_INLINE int32_t cortex_m_round(float value) {
 #endif
 }
 
-/* memcpy of a few bytes, without the call. */
-KILN_INLINE void cortex_m_copy(int8_t *to, const int8_t *from, int32_t bytes) {
+/* memcpy of a few bytes, without the call; the place behind. */
+KILN_INLINE int8_t *cortex_m_copy(int8_t *to, const int8_t *from, int32_t bytes) {
+    if (__builtin_constant_p(bytes) && bytes <= 16) {
+        memcpy(to, from, (size_t)bytes);
+        return to + bytes;
+    }
     CORTEX_M_NO_UNROLL
     for (; bytes >= 4; bytes -= 4, to += 4, from += 4) {
         int32_t word;
@@ -149,6 +163,7 @@ KILN_INLINE void cortex_m_copy(int8_t *to, const int8_t *from, int32_t bytes) {
         __asm__("" : "+r"(byte));
         *to++ = byte;
     }
+    return to;
 }
 
 /* memset of a few bytes, without the call. */
