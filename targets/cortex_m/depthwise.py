@@ -20,7 +20,7 @@ from compiler.kernels import Call, Constant, Field, Input, Kernel, Output, Scrat
 from compiler.registry import count_macs
 
 GROUP = 4  # CORTEX_M_GROUP
-CHANNEL_BYTES = 16  # struct cortex_m_channel
+RECORD_BYTES = 32  # struct cortex_m_record_end
 MOST_ROWS = 16  # CORTEX_M_DEPTHWISE_ROWS
 
 #: Windows that have code of their own: (kernel height, halves, step); None is any.
@@ -103,7 +103,7 @@ class Int8Depthwise(Kernel):
         channels = channels_of_taps(view)
         lines = line_fields(view)
         height = view.input(1).shape[1]
-        records = GROUP * (8 * lines["halves"] * height + CHANNEL_BYTES)
+        records = GROUP * (8 * lines["halves"] * height + RECORD_BYTES)
         ring = 2 * GROUP * lines["slots"] * lines["pitch"]
         return Call(
             "cortex_m_depthwise_int8_shape",

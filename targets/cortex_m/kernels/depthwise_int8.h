@@ -73,10 +73,15 @@ cortex_m_spread_any(const struct cortex_m_depthwise_int8_shape *s, const int8_t 
     }
 }
 
-/* In scratch, channel by channel: its taps, pairs of all neighbours of a row in 16 bits,
- * (0 1) (1 2) (2 3) ..., row by row; then its constants. */
+/* Records lie in scratch, channel by channel: its taps, pairs of all neighbours of a row in 16
+ * bits, (0 1) (1 2) (2 3) ..., row by row; then the rest of struct cortex_m_record_3x3. */
+struct cortex_m_record_end {
+    struct cortex_m_channel channel;
+    int32_t steps[4];
+};
+
 KILN_INLINE int32_t cortex_m_record_elements(int32_t height, int32_t halves) {
-    return 4 * halves * height + (int32_t)sizeof(struct cortex_m_channel) / 2;
+    return 4 * halves * height + (int32_t)sizeof(struct cortex_m_record_end) / 2;
 }
 
 /* Outputs 0 and 1 of a channel from taps of `height` rows; windows begin at `x`. */
@@ -111,37 +116,32 @@ KILN_INLINE void cortex_m_taps(int32_t height, int32_t halves, int32_t step,
     sums[0] = first, sums[1] = second;
 }
 
-/* A row of outputs of one channel. */
-KILN_INLINE void cortex_m_channel_row(const struct cortex_m_depthwise_int8_shape *s, int32_t height,
-                                      int32_t halves, int32_t step, int32_t mode, int32_t saturates,
-                                      const int16_t *const *rows, const int16_t *record,
-                                      int8_t *output) {
-    const int32_t channels = s->channels, width = s->output_width, rounding = s->rounding;
-    const int32_t low = s->clamp_low, high = s->clamp_high;
-    struct cortex_m_channel channel;
-    if (height == 3 && halves == 1 && step <= 2 && saturates && mode == CORTEX_M_DOUBLE) {
-        cortex_m_row_3x3(step, rows, record, width, output, channels);
-        return;
-    }
-    memcpy(&channel, record + 4 * halves * height, sizeof channel);
-    CORTEX_M_NO_UNROLL
-    for (int32_t x = 0; x < width; x += 2, output += 2 * channels) {
-        int32_t sums[2];
-        cortex_m_taps(height, halves, step, rows, x * step, record, sums);
-        output[0] = cortex_m_requantize(mode, rounding, channel, sums[0], saturates, low, high);
-        if (x + 1 < width)
-            output[channels] =
-                cortex_m_requantize(mode, rounding, channel, sums[1], saturates, low, high);
-    }
-}
-
 /* One output row of `count` channels. */
 KILN_INLINE void cortex_m_depthwise_row(const struct cortex_m_depthwise_int8_shape *s,
                                         int32_t height, int32_t halves, int32_t step, int32_t mode,
                                         int32_t saturates, const int16_t **rows,
                                         const int16_t *records, int32_t count, int8_t *output) {
+    const int32_t channels = s->channels, width = s->output_width, rounding = s->rounding;
+    const int32_t low = s->clamp_low, high = s->clamp_high;
+    if (height == 3 && halves == 1 && step <= 2 && saturates && cortex_m_has_row_3x3(mode)) {
+        cortex_m_row_3x3(step, mode, rows,
+                         (const struct cortex_m_record_3x3 *)(const void *)records, output,
+                         channels);
+        return;
+    }
     for (int32_t c = 0; c < count; c++) {
-        cortex_m_channel_row(s, height, halves, step, mode, saturates, rows, records, output + c);
+        struct cortex_m_channel channel;
+        int8_t *to = output + c;
+        memcpy(&channel, records + 4 * halves * height, sizeof channel);
+        CORTEX_M_NO_UNROLL
+        for (int32_t x = 0; x < width; x += 2, to += 2 * channels) {
+            int32_t sums[2];
+            cortex_m_taps(height, halves, step, rows, x * step, records, sums);
+            to[0] = cortex_m_requantize(mode, rounding, channel, sums[0], saturates, low, high);
+            if (x + 1 < width)
+                to[channels] =
+                    cortex_m_requantize(mode, rounding, channel, sums[1], saturates, low, high);
+        }
         records += cortex_m_record_elements(height, halves);
         for (int32_t ky = 0; ky < height; ky++)
             rows[ky] += s->pitch;
@@ -190,17 +190,21 @@ KILN_INLINE void cortex_m_depthwise_int8(const struct cortex_m_depthwise_int8_sh
     const int32_t taps = 4 * s->halves * s->kernel_height;
     const int32_t record = cortex_m_record_elements(s->kernel_height, s->halves);
     const int32_t words = cortex_m_words(mode, s->rounding);
+    const int32_t pairs = (s->output_width + 1) / 2 * 2;
     for (int32_t n = 0; n < s->batch; n++) {
         for (int32_t c = 0; c < s->channels; c += CORTEX_M_GROUP) {
             const int32_t rest = s->channels - c;
             const int32_t count = rest < CORTEX_M_GROUP ? rest : CORTEX_M_GROUP;
             CORTEX_M_NO_UNROLL
             for (int32_t i = 0; i < count; i++) {
-                const struct cortex_m_channel channel = cortex_m_channel(
-                    mode, s->rounding, constants + (c + i) * words, s->output_zero_point);
+                const struct cortex_m_record_end end = {
+                    cortex_m_channel(mode, s->rounding, constants + (c + i) * words,
+                                     s->output_zero_point),
+                    {s->output_width, 2 * (s->pitch - pairs * s->step), 1 - pairs * s->channels,
+                     i + 1 < count ? s->output_width : 0}};
                 int16_t *to =
                     cortex_m_widen(weights + (c + i) * taps, taps / 4, scratch + i * record, 4);
-                memcpy(to, &channel, sizeof channel);
+                memcpy(to, &end, sizeof end);
             }
             cortex_m_depthwise_group(s, input + c, count, scratch,
                                      scratch + CORTEX_M_GROUP * record, output + c, row_of);
