@@ -166,7 +166,8 @@ class Zig:
         else:
             return None
         select = (*self._target(chip), *self._cpu_flags(chip), "-fno-sanitize=undefined")
-        link_flags = () if chip.triple == "host" else ("-static",)
+        # Its own libraries' debug information says where zig is installed.
+        link_flags = ("-Wl,--strip-debug", *(() if chip.triple == "host" else ("-static",)))
         # Arm's architectures are not in its table of CPUs; the chip's CPU says the same.
         return Toolchain(self.name, command, "Clang", select, link_flags, ("-march=arm",))
 
