@@ -131,6 +131,30 @@ KILN_INLINE int32_t cortex_m_saturate(int32_t value) {
 #endif
 }
 
+/* value + byte `index` of a word, sign extended. */
+KILN_INLINE int32_t cortex_m_add_byte(int32_t value, uint32_t word, int32_t index) {
+#if CORTEX_M_DSP
+    int32_t result;
+    switch (index) {
+    case 0:
+        __asm__("sxtab %0, %1, %2" : "=r"(result) : "r"(value), "r"(word));
+        break;
+    case 1:
+        __asm__("sxtab %0, %1, %2, ror #8" : "=r"(result) : "r"(value), "r"(word));
+        break;
+    case 2:
+        __asm__("sxtab %0, %1, %2, ror #16" : "=r"(result) : "r"(value), "r"(word));
+        break;
+    default:
+        __asm__("sxtab %0, %1, %2, ror #24" : "=r"(result) : "r"(value), "r"(word));
+        break;
+    }
+    return result;
+#else
+    return value + (int8_t)(word >> 8 * index);
+#endif
+}
+
 /* rint(value), ties to even; at least 2^20 in size where the value is. */
 KILN_INLINE int32_t cortex_m_round(float value) {
 #if defined(__ARM_FP)

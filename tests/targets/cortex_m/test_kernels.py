@@ -51,13 +51,13 @@ def cases_of(name: str) -> list[Case]:
     kernel = kernel_named(name)
     cases = []
     for op in kernel.ops:
-        reference = kernel_named(f"{op}_{kernel.dtypes[0]}__reference")
-        cases += [replace(case, kernel=kernel) for case in GRIDS[op](reference)]
-    if kernel.ops[0] in WEIGHTED and kernel.dtypes == ("int8",):
+        weighted = kernel_named(f"{op}_int8__reference") if op in WEIGHTED else kernel
+        cases += [replace(case, kernel=kernel) for case in GRIDS[op](weighted)]
+    if kernel.ops[0] in WEIGHTED:
         cases += [without_minimum(case) for case in cases]
     if "depthwise_conv2d" in kernel.ops:
         cases += special_depthwise_cases(kernel)
-    if "fully_connected" in kernel.ops and kernel.dtypes == ("int8",):
+    if "fully_connected" in kernel.ops:
         odd = scale_cases(kernel_named("fully_connected_int8__reference"))
         cases += [replace(case, kernel=kernel) for case in odd]
     return shape_grid.fitting(cases)
