@@ -14,7 +14,7 @@ Array = np.ndarray
 def centred(values: Array, tensor: Tensor) -> Array:
     """Reals in float32; integers less their zero point in float64, whose sums stay exact."""
     if tensor.quant is None:
-        return values.astype(np.float32)
+        return values.astype(np.float32 if values.dtype.kind == "f" else np.float64)
     return values.astype(np.float64) - tensor.zero_point
 
 

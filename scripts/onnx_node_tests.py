@@ -37,11 +37,18 @@ from compiler.simulator import Simulator
 
 Arrays = dict[str, np.ndarray]
 
-VERDICTS = ("passed", "passed baked", "refused", "failed")
+VERDICTS = ("passed", "passed baked", "refused", "disputed", "failed")
 #: Largest error relative to the range of the expected output; of float16 its own resolution.
 TOLERANCE = {"float16": 2e-3, "float32": 1e-4, "float64": 1e-4}
 #: The expected values of this one are written with four decimals.
 LENIENT = {"test_averagepool_2d_ceil_last_window_starts_on_pad": 5e-4}
+#: -236 became 20 in their expected values, which wrap where QuantizeLinear, by which the operator
+#: is defined, saturates. ONNX Runtime saturates too, and agrees with Kiln.
+DISPUTED = tuple(
+    f"test_qlinearmatmul_{rank}_int8_{dtype}"
+    for rank in ("2D", "3D")
+    for dtype in ("float16", "float32")
+)
 #: Element types of inputs that count.
 COUNTED = ("FLOAT", "FLOAT16", "INT8", "UINT8", "INT16", "INT32", "INT64", "BOOL")
 BATCH = 40  # tests that one program runs
@@ -111,7 +118,8 @@ class NodeTest:
             for name, wanted in self.expected.items()
         ]
         detail = "; ".join(filter(None, wrong))
-        return self.outcome("failed" if detail else verdict, detail)
+        wrong_verdict = "disputed" if self.name in DISPUTED else "failed"
+        return self.outcome(wrong_verdict if detail else verdict, detail)
 
 
 def _is_counted(value: onnx.ValueInfoProto) -> bool:

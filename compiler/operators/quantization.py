@@ -12,6 +12,7 @@ from compiler.numerics import (
     multiply_quantized,
     quantize_array,
     quantize_multiplier,
+    saturate,
 )
 from compiler.registry import classify, params, reference, shape
 
@@ -21,7 +22,12 @@ Array = np.ndarray
 @params.of("quantize", "dequantize", "requantize")
 @dataclass(frozen=True)
 class QuantizeParams:
-    """quantize: float to integer; dequantize: integer to float; requantize: to other scales."""
+    """quantize: float to integer; dequantize: integer to float; requantize: to other scales.
+
+    quantize rounds ties away from zero, or with ``half_even`` to the even integer, as ONNX does.
+    """
+
+    half_even: bool = False
 
 
 for _kind in ("quantize", "dequantize", "requantize"):
@@ -36,6 +42,9 @@ def _same_shape(view: OpView) -> list[tuple[Shape, str]]:
 @reference.of("quantize")
 def _quantize(view: OpView, x: Array) -> Array:
     output = view.output()
+    if view.params.half_even:
+        steps = np.rint(np.asarray(x, np.float32) / np.float32(output.scale))
+        return saturate(steps.astype(np.float64) + output.zero_point, output.dtype)
     return quantize_array(x, output.scale, output.zero_point, output.dtype)
 
 

@@ -35,6 +35,11 @@ def _to(cls: type[Conversion], output_dtype: str) -> type[Conversion]:
 class Quantize(Conversion):
     """float32 to integers."""
 
+    half_even = False
+
+    def fits(self, view: OpView) -> bool:
+        return super().fits(view) and view.params.half_even == self.half_even
+
     def call(self, view: OpView) -> Call:
         output = view.output()
         low, high = clamp_limits(output, NO_CLAMP)
@@ -46,6 +51,12 @@ class Quantize(Conversion):
             "high": high,
         }
         return Call("quantize_shape", fields, (Input(0), Output(0)))
+
+
+class QuantizeEven(Quantize):
+    """The same with ties to the even integer."""
+
+    half_even = True
 
 
 class Dequantize(Conversion):
@@ -108,6 +119,10 @@ for _dtype in QUANTIZED:
         "quantize", target="reference", name=f"quantize_{_dtype}__reference", source=SOURCE,
         dtypes=("float32",),
     )(_to(Quantize, _dtype))  # fmt: skip
+    kernel(
+        "quantize", target="reference", name=f"quantize_even_{_dtype}__reference", source=SOURCE,
+        dtypes=("float32",),
+    )(_to(QuantizeEven, _dtype))  # fmt: skip
 for _dtype in (*QUANTIZED, "int32"):
     kernel(
         "dequantize", target="reference", name=f"dequantize_{_dtype}__reference", source=SOURCE,

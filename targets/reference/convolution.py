@@ -26,7 +26,8 @@ class Convolution(Kernel):
     channel_axis = 0  # of the weights
 
     def fits(self, view: OpView) -> bool:
-        return weighted_dtypes_fit(view)
+        is_plain = view.input(0).dtype in ("float32", "int32")
+        return weighted_dtypes_fit(view) and (view.output().quant is None) == is_plain
 
     def extra_fields(self, view: OpView, folded: bool) -> dict[str, Field]:
         """Members that only this operator has."""
@@ -35,7 +36,7 @@ class Convolution(Kernel):
     def call(self, view: OpView) -> Call:
         weight, channels = view.input(1), view.output().shape[-1]
         fields = window_fields(view, (weight.shape[1], weight.shape[2]))
-        if view.input(0).dtype == "float32":
+        if view.output().quant is None:
             return Call(
                 f"{self.struct}_float32_shape",
                 {
@@ -77,7 +78,7 @@ class Conv2d(Convolution):
 
     def extra_fields(self, view: OpView, folded: bool) -> dict[str, Field]:
         groups: dict[str, Field] = {"groups": view.params.groups}
-        if view.input(0).dtype == "float32":
+        if view.output().quant is None:
             return groups
         return {**groups, "outside_value": view.input(0).zero_point if folded else 0}
 
@@ -101,3 +102,7 @@ for _cls in (Conv2d, DepthwiseConv2d, TransposeConv2d):
             _cls.struct, target="reference", name=f"{_cls.struct}_{_dtype}__reference",
             source=f"{_cls.struct}.h", dtypes=(_dtype,),
         )(_cls)  # fmt: skip
+kernel(
+    "conv2d", target="reference", name="conv2d_int32__reference", source="conv2d.h",
+    dtypes=("int32",),
+)(Conv2d)  # fmt: skip

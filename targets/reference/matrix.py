@@ -20,11 +20,16 @@ from compiler.strides import MAX_RANK, broadcast_strides, collapse
 DTYPES = ("float32", "int8", "uint8", "int16")
 
 
+def _is_plain(view: OpView) -> bool:
+    """Whether the kernel's numbers stand for themselves."""
+    return view.input(0).dtype in ("float32", "int32")
+
+
 class FullyConnected(Kernel):
     """Rows of the input times every row of the weights."""
 
     def fits(self, view: OpView) -> bool:
-        return weighted_dtypes_fit(view)
+        return weighted_dtypes_fit(view) and _is_plain(view) == (view.output().quant is None)
 
     def call(self, view: OpView) -> Call:
         channels, depth = view.input(1).shape
@@ -33,7 +38,7 @@ class FullyConnected(Kernel):
             "depth": depth,
             "output_channels": channels,
         }
-        if view.input(0).dtype == "float32":
+        if view.output().quant is None:
             return Call(
                 "fully_connected_float32_shape",
                 {**fields, **clamp_fields(view, view.params.clamp)},
@@ -88,12 +93,13 @@ class BatchMatmul(Kernel):
     def fits(self, view: OpView) -> bool:
         return (
             view.input(0).dtype == view.input(1).dtype == view.output().dtype
+            and _is_plain(view) == (view.output().quant is None)
             and len(view.output().shape) <= MAX_RANK
         )
 
     def call(self, view: OpView) -> Call:
         fields = _matmul_fields(view)
-        if view.input(0).dtype == "float32":
+        if view.output().quant is None:
             return Call(
                 "batch_matmul_float32_shape",
                 {**fields, **clamp_fields(view, NO_CLAMP)},
@@ -120,3 +126,7 @@ for _cls, _name in ((FullyConnected, "fully_connected"), (BatchMatmul, "batch_ma
             _name, target="reference", name=f"{_name}_{_dtype}__reference", source=f"{_name}.h",
             dtypes=(_dtype,),
         )(_cls)  # fmt: skip
+kernel(
+    "batch_matmul", target="reference", name="batch_matmul_int32__reference",
+    source="batch_matmul.h", dtypes=("int32",),
+)(BatchMatmul)  # fmt: skip

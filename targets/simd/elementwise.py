@@ -80,7 +80,7 @@ class Int8Conversion(Kernel):
         types = (view.input(0).dtype, view.output().dtype)
         quant = self.integers(view).quant
         return types in (("float32", "int8"), ("int8", "float32")) and (
-            quant is not None and not quant.per_channel
+            quant is not None and not quant.per_channel and not view.params.half_even
         )
 
     def integers(self, view: OpView) -> Tensor:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from compiler import registry
-from compiler.graph import Graph, Op, OpView, Shape, Tensor
+from compiler.graph import Graph, Op, OpView, Quantization, Shape, Tensor
 from compiler.operators.elementwise import CastParams
 from compiler.operators.movement import ReshapeParams, TransposeParams
 
@@ -61,12 +61,18 @@ class Builder:
         return [n for n, t in self.tensors.items() if n in wanted - made and t.data is None]
 
     def emit_all(
-        self, kind: str, inputs: Iterable[str], params: Any = None, dtype: str | None = None
+        self,
+        kind: str,
+        inputs: Iterable[str],
+        params: Any = None,
+        dtype: str | None = None,
+        quant: Quantization | None = None,
     ) -> tuple[str, ...]:
         """Append an operator; returns the names of all its outputs.
 
         Their shapes come from the operator's ``shape`` attribute; ``dtype``, where the operator
-        does not fix it, is that of the first input unless given.
+        does not fix it, is that of the first input unless given. What only moves elements keeps
+        their scale.
         """
         params = registry.params[kind]() if params is None else params
         inputs = tuple(inputs)
@@ -74,10 +80,16 @@ class Builder:
         op = Op(kind, self.scope, inputs, (draft,), params)
         specs = registry.shape[kind](OpView(op, Graph("", self.tensors, (), (), ())))
         del self.tensors[draft]
+        first = self.tensors[inputs[0]]
+        if registry.op_class.get(kind) in ("view", "movement") or kind == "max_pool2d":
+            quant = quant or first.quant
         outputs = tuple(
-            self.add(Tensor(self.fresh(kind), tuple(map(int, shape)), dtype))
+            self.add(
+                Tensor(self.fresh(kind), tuple(map(int, shape)), dtype,
+                       quant if dtype != "float32" else None)
+            )
             for shape, dtype in specs
-        )
+        )  # fmt: skip
         self.ops.append(Op(kind, self.scope, inputs, outputs, params))
         return outputs
 
@@ -85,6 +97,28 @@ class Builder:
         """Append an operator with one output; returns its name."""
         (output,) = self.emit_all(kind, inputs, params, dtype)
         return output
+
+    def quantized(self, name: str, quant: Quantization) -> str:
+        """The same integers with this scale: an input of the graph is told so for good."""
+        tensor = self.tensors[name]
+        if tensor.quant == quant:
+            return name
+        is_read = any(name in op.inputs for op in self.ops)
+        if not is_read and not any(name in op.outputs for op in self.ops):
+            self.tensors[name] = replace(tensor, quant=quant)
+            return name
+        return self._renamed(name, quant)
+
+    def plain(self, name: str) -> str:
+        """The same integers, standing for themselves."""
+        return name if self.tensors[name].quant is None else self._renamed(name, None)
+
+    def _renamed(self, name: str, quant: Quantization | None) -> str:
+        tensor = replace(self.tensors[name], name=self.fresh("view"), quant=quant)
+        self.add(tensor)
+        params = ReshapeParams(tensor.shape)
+        self.ops.append(Op("reshape", self.scope, (name,), (tensor.name,), params))
+        return tensor.name
 
     def cast(self, name: str, dtype: str) -> str:
         """``name`` in another dtype; of a constant at once, of the same dtype itself."""

@@ -21,6 +21,12 @@ from compiler.importers.onnx_model.node import Node, Reader, reader_of
 from compiler.operators.movement import ReshapeParams
 from compiler.passes.layout import sink_transposes
 
+#: Operators to whose readers quantized tensors are shown as such; to others they are integers.
+KEEP_SCALES = (
+    "DequantizeLinear", "Reshape", "Transpose", "Flatten", "Squeeze", "Unsqueeze", "Slice",
+    "Split", "Gather", "Identity", "DepthToSpace", "SpaceToDepth", "MaxPool", "Tile", "Expand",
+)  # fmt: skip
+
 
 def read_onnx(path: Path, shapes: Mapping[str, Shape] | None = None) -> Graph:
     """Read ``path``; activations are NHWC inside, inputs and outputs as the file has them.
@@ -141,6 +147,8 @@ class _Reading:
 
     def _lowered(self, proto: onnx.NodeProto, reader: Reader | None) -> list[str]:
         inputs = tuple(self.values[name] if name else "" for name in proto.input)
+        if proto.op_type not in KEEP_SCALES:
+            inputs = tuple(self.build.plain(name) if name else "" for name in inputs)
         if reader is not None:
             result = reader(Node(proto, inputs, self.opset, self.build, self._subgraph))
             return [result] if isinstance(result, str) else list(result)

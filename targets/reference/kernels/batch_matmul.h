@@ -28,6 +28,10 @@ struct batch_matmul_integer_shape {
 #include "reference/kernels/batch_matmul_body.h"
 #include "reference/kernels/types/end.h"
 
+#include "reference/kernels/types/int32.h"
+#include "reference/kernels/batch_matmul_body.h"
+#include "reference/kernels/types/end.h"
+
 #include "reference/kernels/types/int8.h"
 #include "reference/kernels/batch_matmul_body.h"
 #include "reference/kernels/types/end.h"

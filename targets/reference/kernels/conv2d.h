@@ -22,6 +22,10 @@ struct conv2d_integer_shape {
 #include "reference/kernels/conv2d_body.h"
 #include "reference/kernels/types/end.h"
 
+#include "reference/kernels/types/int32.h"
+#include "reference/kernels/conv2d_body.h"
+#include "reference/kernels/types/end.h"
+
 #include "reference/kernels/types/int8.h"
 #include "reference/kernels/conv2d_body.h"
 #include "reference/kernels/types/end.h"

@@ -16,6 +16,14 @@ KILN_INLINE float kiln_dot_float32(const float *input, const float *weights, int
     return ((sum[0] + sum[4]) + (sum[2] + sum[6])) + ((sum[1] + sum[5]) + (sum[3] + sum[7]));
 }
 
+/* Wraps. */
+KILN_INLINE uint32_t kiln_dot_int32(const int32_t *input, const int32_t *weights, int32_t count) {
+    uint32_t sum = 0;
+    for (int32_t i = 0; i < count; i++)
+        sum += (uint32_t)input[i] * (uint32_t)weights[i];
+    return sum;
+}
+
 #define KILN_DOT kiln_dot_int8
 #define KILN_INPUT int8_t
 #define KILN_WEIGHT int8_t

@@ -10,6 +10,17 @@ KILN_KERNEL void KILN_JOIN(quantize, KILN_DTYPE)(const struct quantize_shape *s,
         output[i] = (KILN_TYPE)kiln_integer(input[i], s->scale, s->zero_point, s->low, s->high);
 }
 
+KILN_KERNEL void KILN_JOIN(quantize_even, KILN_DTYPE)(const struct quantize_shape *s,
+                                                      const float *input, KILN_TYPE *output) {
+    const float low = (float)(s->low - s->zero_point), high = (float)(s->high - s->zero_point);
+    for (int32_t i = 0; i < s->count; i++) {
+        const float steps = kiln_rintf(input[i] / s->scale);
+        output[i] = steps != steps ? 0
+                                   : (KILN_TYPE)((int32_t)kiln_clamp_float(steps, low, high) +
+                                                 s->zero_point);
+    }
+}
+
 KILN_KERNEL void KILN_JOIN(dequantize, KILN_DTYPE)(const struct quantize_shape *s,
                                                    const KILN_TYPE *input, float *output) {
     KILN_INDEPENDENT

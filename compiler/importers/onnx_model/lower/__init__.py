@@ -9,6 +9,7 @@ from compiler.importers.onnx_model.lower import (
     movement,
     normalization,
     pooling,
+    quantization,
     reduction,
     resize,
     shapes,
@@ -16,5 +17,5 @@ from compiler.importers.onnx_model.lower import (
 
 __all__ = [
     "control", "convolution", "elementwise", "indexing", "matrix", "movement", "normalization",
-    "pooling", "reduction", "resize", "shapes",
+    "pooling", "quantization", "reduction", "resize", "shapes",
 ]  # fmt: skip
