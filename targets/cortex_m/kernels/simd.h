@@ -4,7 +4,7 @@
 
 #include "kernel.h"
 
-#include <string.h>
+#include "memory.h"
 
 #if defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
 #define CORTEX_M_DSP 1

@@ -10,6 +10,7 @@ import pytest
 from compiler.kernels import Kernel, all_kernels, kernel_named
 from compiler.loading import load_builtins
 from compiler.operators.convolution import DepthwiseConv2dParams
+from compiler.operators.matrix import FullyConnectedParams
 from tests.support import shape_grid
 from tests.support.kernel_harness import MACHINES, Case, check
 from tests.support.simd_cases import GRIDS, scale_cases, without_minimum
@@ -46,6 +47,19 @@ def special_depthwise_cases(kernel: Kernel) -> list[Case]:
     return cases
 
 
+def special_row_cases(kernel: Kernel) -> list[Case]:
+    """One row of inputs, a multiple of 8, with every tail of outputs, clamp and zero points."""
+    sizes = [(8, 1), (16, 2), (24, 3), (32, 4), (40, 5), (64, 6), (8, 7), (128, 8), (16, 13)]
+    sizes = [size for size in sizes for _ in range(8)]
+    return [
+        shape_grid.weighted_case(
+            kernel, "fully_connected", FullyConnectedParams(True, variant.clamp),
+            ((1, depth), (outputs, depth), (1, outputs)), 0, variant,
+        )
+        for (depth, outputs), variant in zip(sizes, shape_grid.variants("int8"), strict=False)
+    ]  # fmt: skip
+
+
 def cases_of(name: str) -> list[Case]:
     """What the kernel fits of the grids, with weights of -128 and without, and of odd scales."""
     kernel = kernel_named(name)
@@ -58,6 +72,7 @@ def cases_of(name: str) -> list[Case]:
     if "depthwise_conv2d" in kernel.ops:
         cases += special_depthwise_cases(kernel)
     if "fully_connected" in kernel.ops:
+        cases += special_row_cases(kernel)
         odd = scale_cases(kernel_named("fully_connected_int8__reference"))
         cases += [replace(case, kernel=kernel) for case in odd]
     return shape_grid.fitting(cases)
