@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from compiler.errors import ModelError, UnsupportedError
+from compiler.errors import ModelError
 from compiler.graph import Shape, Tensor
 from compiler.importers.tflite.node import Node, reads
 from compiler.operators.movement import (
@@ -155,15 +155,6 @@ def pad(node: Node) -> None:
 def mirror_pad(node: Node) -> None:
     mode = ("reflect", "symmetric")[node.options("MirrorPadOptions").Mode()]
     node.emit("pad", (node.input(0),), PadParams(*_edges(node), mode=mode))
-
-
-@reads("GATHER")
-def gather(node: Node) -> None:
-    options = node.options("GatherOptions")
-    if options.BatchDims():
-        raise UnsupportedError("GATHER with batch_dims is not supported")
-    axis = node.axis(options.Axis(), len(node.input(0).shape))
-    node.emit("gather", (node.input(0), node.input(1)), GatherParams(axis))
 
 
 @reads("EMBEDDING_LOOKUP")
