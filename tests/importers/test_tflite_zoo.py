@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from compiler.errors import UnsupportedError
 from compiler.graph import Graph, Preprocessing
 from compiler.importers import read_model
 from compiler.invariants import check_graph
@@ -126,6 +125,40 @@ def test_metadata() -> None:
     assert graph.preprocessing == {"input_1": Preprocessing((0.0,) * 3, (255.0,) * 3)}
 
 
-def test_custom_operator_is_named() -> None:
-    with pytest.raises(UnsupportedError, match="Convolution2DTransposeBias 'conv2d_transpose'"):
-        read_model(zoo_model("selfie_landscape_f16_customop.tflite"))
+def test_custom_transposed_convolution() -> None:
+    """LiteRT does not know it, but the builtin operator of the same meaning."""
+    import flatbuffers
+
+    from compiler.importers.tflite.schema import schema
+    from tests.support.tflite_builder import run_litert
+
+    path = zoo_model("selfie_landscape_f16_customop.tflite")
+    graph = run_passes(read_model(path), CANONICAL)
+    s = schema()
+    model = s.ModelT.InitFromObj(s.Model.GetRootAs(path.read_bytes(), 0))
+    for code in model.operatorCodes:
+        if code.customCode == b"Convolution2DTransposeBias":
+            number = s.BuiltinOperator.TRANSPOSE_CONV
+            code.builtinCode = code.deprecatedBuiltinCode = number
+            code.customCode, code.version = None, 3
+    (main,) = model.subgraphs
+    custom = next(op for op in main.operators if op.customOptions is not None)
+    shape = s.TensorT()
+    shape.name, shape.shape, shape.type = "output shape", [4], s.TensorType.INT32
+    shape.buffer = len(model.buffers)
+    buffer = s.BufferT()
+    buffer.data = np.frombuffer(np.array([1, 144, 256, 1], np.int32).tobytes(), np.uint8)
+    model.buffers.append(buffer)
+    main.tensors.append(shape)
+    image, weight, bias = custom.inputs
+    custom.inputs = [len(main.tensors) - 1, weight, image, bias]
+    custom.customOptions = None
+    custom.builtinOptionsType = s.BuiltinOptions.TransposeConvOptions
+    custom.builtinOptions = s.TransposeConvOptionsT()
+    custom.builtinOptions.strideH = custom.builtinOptions.strideW = 2
+    builder = flatbuffers.Builder(1024)
+    builder.Finish(model.Pack(builder), b"TFL3")
+    inputs = random_inputs(graph, 2)
+    (wanted,) = run_litert(bytes(builder.Output()), inputs)
+    (found,) = Simulator(graph).run(inputs).values()
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-4)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from typing import Any
 
 from compiler.errors import ModelError, UnsupportedError
@@ -83,6 +84,29 @@ def depthwise_conv2d(node: Node) -> None:
     node.emit_activated("depthwise_conv2d", inputs, params, options.FusedActivationFunction())
 
 
+def _transpose(
+    node: Node,
+    image: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    output_hw: tuple[int, int],
+    stride: tuple[int, int],
+    activation: int,
+    *,
+    is_same: bool,
+) -> None:
+    edges: list[int] = []
+    for axis in (0, 1):
+        # The padding of the convolution that goes the other way, from output to input.
+        covered = (image.shape[1 + axis] - 1) * stride[axis] + weight.shape[1 + axis]
+        total = covered - output_hw[axis]
+        before = max(total, 0) // 2 if is_same else 0
+        edges += [before, max(total - before, 0)]
+    padding = (edges[0], edges[1], edges[2], edges[3])
+    params = TransposeConv2dParams(output_hw, stride, padding=padding)
+    node.emit_activated("transpose_conv2d", (image, weight, bias), params, activation)
+
+
 @reads("TRANSPOSE_CONV")
 def transpose_conv2d(node: Node) -> None:
     options = node.options("TransposeConvOptions")
@@ -90,21 +114,36 @@ def transpose_conv2d(node: Node) -> None:
     weight, image = float_weights(node, 1, image=2), node.input(2)
     if len(output) != 4 or len(weight.shape) != 4 or len(image.shape) != 4:
         raise ModelError("its output shape, weights and input must have 4 dimensions")
-    stride = (options.StrideH(), options.StrideW())
-    edges: list[int] = []
-    for axis in (0, 1):
-        # The padding of the convolution that goes the other way, from output to input.
-        covered = (image.shape[1 + axis] - 1) * stride[axis] + weight.shape[1 + axis]
-        total = covered - output[1 + axis]
-        is_same = options.Padding() == schema().Padding.SAME
-        before = max(total, 0) // 2 if is_same else 0
-        edges += [before, max(total - before, 0)]
-    params = TransposeConv2dParams(
-        (output[1], output[2]), stride, padding=(edges[0], edges[1], edges[2], edges[3])
-    )
-    node.emit_activated(
-        "transpose_conv2d",
-        (image, weight, node.optional(3)),
-        params,
-        options.FusedActivationFunction(),
-    )
+    _transpose(
+        node, image, weight, node.optional(3), (output[1], output[2]),
+        (options.StrideH(), options.StrideW()), options.FusedActivationFunction(),
+        is_same=options.Padding() == schema().Padding.SAME,
+    )  # fmt: skip
+
+
+#: TfLitePadding, as custom operators have it.
+_CUSTOM_SAME, _CUSTOM_VALID = 1, 2
+
+
+@reads("Convolution2DTransposeBias")
+def transpose_conv2d_bias(node: Node) -> None:
+    """MediaPipe's: the options are padding, stride along x, stride along y, as int32."""
+    if len(node.operator.custom_options) < 12:
+        raise ModelError("its options have fewer than 12 bytes; get the file again")
+    scheme, stride_x, stride_y = struct.unpack_from("<3i", node.operator.custom_options)
+    image, weight = node.input(0), float_weights(node, 1)
+    if len(weight.shape) != 4 or len(image.shape) != 4:
+        raise ModelError("its weights and input must have 4 dimensions")
+    if scheme not in (_CUSTOM_SAME, _CUSTOM_VALID) or min(stride_x, stride_y) < 1:
+        raise ModelError(f"padding {scheme} and stride {stride_y}, {stride_x} cannot be")
+    is_same = scheme == _CUSTOM_SAME
+    sizes = [
+        size * step + (0 if is_same else max(kernel - step, 0))
+        for size, step, kernel in zip(
+            image.shape[1:3], (stride_y, stride_x), weight.shape[1:3], strict=True
+        )
+    ]
+    _transpose(
+        node, image, weight, node.optional(2), (sizes[0], sizes[1]), (stride_y, stride_x), 0,
+        is_same=is_same,
+    )  # fmt: skip
