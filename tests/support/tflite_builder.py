@@ -98,6 +98,14 @@ class Builder:
         self.codes.append(code)
         self.operators.append(operator)
 
+    def custom(
+        self, code: str, inputs: Sequence[int], outputs: Sequence[int], options: bytes
+    ) -> None:
+        """Add the custom operator ``code``."""
+        self.op("CUSTOM", inputs, outputs)
+        self.codes[-1].customCode = code
+        self.operators[-1].customOptions = np.frombuffer(options, np.uint8)
+
     def subgraph(self, inputs: Sequence[int], outputs: Sequence[int]) -> Any:
         graph = schema().SubGraphT()
         graph.tensors, graph.operators = self.tensors, self.operators
