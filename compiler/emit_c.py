@@ -25,8 +25,10 @@ class KernelCode:
     hash: bytes  # 16 bytes: changes whenever the machine code may
 
 
-def c_number(value: int | float) -> str:
-    """An exact C99 literal."""
+def c_number(value: int | float | str) -> str:
+    """An exact C99 literal; the name of a constant stands for itself."""
+    if isinstance(value, str):
+        return value
     if isinstance(value, float):
         if math.isinf(value):
             return "-__builtin_inff()" if value < 0 else "__builtin_inff()"
@@ -69,7 +71,8 @@ def _shared_copies(steps: Sequence[Step]) -> set[str]:
     """Kernels with several distinct shapes: one shared copy of each is the smaller code."""
     shapes: dict[str, set[str]] = {}
     for step in steps:
-        shapes.setdefault(_copy_name(step), set()).add(c_struct("", step.call))
+        if step.kernel.shareable:
+            shapes.setdefault(_copy_name(step), set()).add(c_struct("", step.call))
     return {name for name, distinct in shapes.items() if len(distinct) > 1}
 
 

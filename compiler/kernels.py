@@ -19,8 +19,8 @@ import numpy as np
 from compiler.graph import OpView
 from compiler.registry import count_macs
 
-#: A value of a C struct member: a number, or an array of them.
-Field = int | float | tuple[int, ...] | tuple[float, ...]
+#: A value of a C struct member: a number, the name of a C constant, or an array of either.
+Field = int | float | str | tuple[int, ...] | tuple[float, ...] | tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -83,6 +83,7 @@ class Kernel:
     target: ClassVar[str]
     source: ClassVar[str]  # C header below targets/<target>/kernels/
     dtypes: ClassVar[tuple[str, ...]]  # dtypes of input 0 that it takes, for the support table
+    shareable: ClassVar[bool] = True  # False: the body is only any good with a constant shape
 
     def fits(self, view: OpView) -> bool:
         """Whether the kernel can do this very operator. Input 0's dtype is already checked."""

@@ -36,7 +36,7 @@ class _AnyKernel(Kernel):
 
 def order_graph(graph: Graph) -> Graph:
     """The same operators in an order whose peak of live bytes is not higher."""
-    if len(graph.ops) < 3:
+    if len(graph.ops) < 2:
         return graph
     model = _Model(graph)
     limit = model.peak(range(len(graph.ops)))

@@ -1,20 +1,43 @@
-"""The 256-entry tables that integer unary operators become: exact by construction."""
+"""The 256-entry tables that functions of one byte become: exact by construction."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 
-from compiler.graph import OpView
+from compiler.graph import Graph, Op, Tensor
 from compiler.registry import reference
 
+ENTRIES = 256
 
-def unary_table(view: OpView) -> np.ndarray:
-    """``table[index]`` for each value of an 8-bit input, in the order of its unsigned byte.
 
-    The table is the `reference` attribute evaluated on all 256 values, (256,) of the output's
-    dtype: ``table[(uint8_t)x]`` is the operator.
+def byte_table(graph: Graph, ops: Sequence[Op], source: str) -> bytes:
+    """What the last of ``ops`` makes of each value of the 8-bit tensor ``source``.
+
+    ``ops`` are elementwise, in order, and depend on ``source`` and constants of one element only.
+    The table is in the order of the unsigned byte: entry ``(uint8_t)x`` is the output for x. It
+    is what the `reference` attributes compute.
     """
-    codes = np.arange(256, dtype=np.uint8).view(view.input(0).dtype)
-    result = reference[view.op.kind](view, codes)
-    assert isinstance(result, np.ndarray)
-    return result
+    involved = {name for op in ops for name in (*op.inputs, *op.outputs) if name}
+    tensors = {name: _stretched(graph.tensors[name]) for name in involved}
+    small = graph.replace(tensors=tensors)
+    values = {name: t.data for name, t in tensors.items() if t.is_constant}
+    values[source] = np.arange(ENTRIES, dtype=np.uint8).view(tensors[source].dtype)
+    result = np.zeros(0)
+    for op in ops:
+        arguments = [values[name] if name else None for name in op.inputs]
+        computed = reference[op.kind](small.view(op), *arguments)
+        assert isinstance(computed, np.ndarray)
+        result = values[op.outputs[0]] = computed
+    assert result.shape == (ENTRIES,) and result.itemsize == 1
+    return result.tobytes()
+
+
+def _stretched(tensor: Tensor) -> Tensor:
+    """The tensor with as many elements as the table has entries; constants have one."""
+    if not tensor.is_constant:
+        return replace(tensor, shape=(ENTRIES,))
+    assert tensor.data is not None
+    return replace(tensor, shape=(1,), data=tensor.data.reshape(1))

@@ -9,6 +9,8 @@ from compiler.passes.fold_batch_norm import fold_batch_norm
 from compiler.passes.fold_clamp import fold_clamp
 from compiler.passes.fold_constants import fold_constants
 from compiler.passes.fold_padding import fold_padding
+from compiler.passes.fuse_elementwise import fuse_elementwise
+from compiler.passes.fuse_lookup import fuse_lookup
 from compiler.passes.merge_duplicates import merge_duplicates
 from compiler.passes.merge_views import merge_views
 from compiler.passes.recognise_activations import recognise_activations
@@ -33,7 +35,7 @@ CANONICAL: list[Pass] = [
 ]
 
 #: What a quantized graph goes through before it is scheduled.
-FUSION: list[Pass] = [settle_states]
+FUSION: list[Pass] = [fuse_lookup, fuse_elementwise, settle_states]
 
 
 def run_passes(graph: Graph, passes: Iterable[Pass]) -> Graph:

@@ -158,7 +158,9 @@ class LookupInt16(Lookup):
         return super().cost(view) + 65536
 
 
-LOOKED_UP = (*(kind for kind in UNARY if kind != "logical_not"), *WITH_PARAMS, "requantize")
+LOOKED_UP = (
+    *(kind for kind in UNARY if kind != "logical_not"), *WITH_PARAMS, "requantize", "lookup",
+)  # fmt: skip
 kernel(
     LOOKED_UP, target="reference", name="lookup_int8__reference", source=SOURCE,
     dtypes=("int8", "uint8"),

@@ -97,7 +97,8 @@ class Case:
     """One call: ``inputs`` has an array per operator input (None where absent).
 
     ``inlined`` compiles a body of its own with constant shapes; otherwise cases with the same
-    kernel share one. ``in_place`` puts output 0 over the input that the kernel allows.
+    kernel share one, if it may be shared. ``in_place`` puts output 0 over the input that the
+    kernel allows.
     """
 
     kernel: Kernel
@@ -263,7 +264,7 @@ def _program(cases: Sequence[Case], calls: Sequence[Call]) -> str:
     for index, (case, call) in enumerate(zip(cases, calls, strict=True)):
         body = c_call(case.kernel, call, f"&shape_{index}")
         chunks.append(c_struct(f"shape_{index}", call))
-        if not case.inlined:
+        if not case.inlined and case.kernel.shareable:
             copy = f"{case.kernel.name}__shared_{len(call.buffers)}"
             if copy not in shared:
                 shared.add(copy)

@@ -1,5 +1,11 @@
 /* One binary operator with broadcasting: expects KILN_OPERATION and KILN_VALUE(a, b), which may use
- * the shape `s`. KILN_SHAPE, KILN_SUFFIX, KILN_INPUT and KILN_OUTPUT stay defined for the next. */
+ * the shape `s`. KILN_SHAPE, KILN_SUFFIX, KILN_INPUT and KILN_OUTPUT stay defined for the next.
+ * Where KILN_EACH(operation, value) is defined, that stands in place of a kernel; the operands are
+ * then called `left` and `right`. */
+
+#ifdef KILN_EACH
+KILN_EACH(KILN_OPERATION, KILN_VALUE(left, right))
+#else
 
 #define KILN_JOIN_(a, b) a##_##b
 #define KILN_JOIN(a, b) KILN_JOIN_(a, b)
@@ -35,5 +41,7 @@ KILN_KERNEL void KILN_JOIN(KILN_OPERATION, KILN_SUFFIX)(const struct KILN_SHAPE 
 
 #undef KILN_JOIN_
 #undef KILN_JOIN
+#endif
+
 #undef KILN_OPERATION
 #undef KILN_VALUE
