@@ -21,6 +21,7 @@ from compiler.operators.elementwise import (
     UnaryParams,
 )
 from compiler.operators.quantization import QuantizeParams
+from compiler.operators.state import AssignStateParams
 from compiler.passes.fuse_lookup import fuse_lookup
 from compiler.tables import byte_table
 from tests.support.graphs import QUANT, Sketch, assert_pass_keeps, kinds
@@ -136,17 +137,18 @@ def test_vectors_and_channels_are_no_table() -> None:
     assert kinds(assert_pass_keeps(sketch.graph(["y"]), fuse_lookup)) == ["prelu", "neg"]
 
 
-def test_states_stay() -> None:
-    """A state may change between the operators that a table would join."""
+def test_states_are_read_where_they_were() -> None:
+    """A table would read the state after it is written."""
     sketch = Sketch()
     sketch.input("x", SHAPE, QUANT)
-    sketch.op("neg", ["x"], "s", UnaryParams())
+    sketch.input("s", SHAPE, QUANT)
     sketch.op("abs", ["s"], "a", UnaryParams())
+    sketch.ops.append(Op("assign_state", "s", ("x",), ("s",), AssignStateParams()))
     sketch.op("tanh", ["a"], "y", UnaryParams())
     graph = sketch.graph(["y"])
-    state = replace(graph.tensors["s"], is_state=True)
-    graph = graph.replace(tensors={**graph.tensors, "s": state})
-    assert kinds(assert_pass_keeps(graph, fuse_lookup)) == ["neg", "abs", "tanh"]
+    state = replace(graph.tensors["s"], is_state=True, data=np.zeros(SHAPE, np.int8))
+    graph = graph.replace(tensors={**graph.tensors, "s": state}, inputs=("x",))
+    assert kinds(assert_pass_keeps(graph, fuse_lookup)) == ["abs", "assign_state", "tanh"]
 
 
 def test_a_table_is_in_the_order_of_bytes() -> None:
