@@ -36,7 +36,7 @@ ARENA_BYTES = {
 }
 
 
-def _need(board: str) -> None:
+def need(board: str) -> None:
     missing = [program for program in BOARDS[board] if shutil.which(program) is None]
     if missing:
         pytest.skip(f"board {board} needs {missing[0]}")
@@ -45,7 +45,7 @@ def _need(board: str) -> None:
 @pytest.mark.parametrize("board", BOARDS)
 @pytest.mark.parametrize("name", MODELS)
 def test_bytes_equal_litert_and_simulator(name: str, board: str, tmp_path: Path) -> None:
-    _need(board)
+    need(board)
     model = zoo_model(name)
     built = api.build(model, board=board, out=tmp_path)
     inputs = random_inputs(built.inputs, 3, seed=11)
@@ -63,7 +63,7 @@ def test_bytes_equal_litert_and_simulator(name: str, board: str, tmp_path: Path)
 @pytest.mark.parametrize("board", ("host", "mps2-an386"))
 @pytest.mark.parametrize("name", MODELS[:2])
 def test_fast_numerics_equal_the_simulator(name: str, board: str, tmp_path: Path) -> None:
-    _need(board)
+    need(board)
     options = BuildOptions(numerics="fast")
     built = api.build(zoo_model(name), board=board, out=tmp_path, options=options)
     inputs = random_inputs(built.inputs, 3, seed=12)
@@ -75,7 +75,7 @@ def test_fast_numerics_equal_the_simulator(name: str, board: str, tmp_path: Path
 
 @pytest.mark.parametrize("name", MODELS)
 def test_arena_is_the_lower_bound(name: str, tmp_path: Path) -> None:
-    _need("mps2-an386")
+    need("mps2-an386")
     options = BuildOptions(io="int8")
     built = api.build(zoo_model(name), board="mps2-an386", out=tmp_path, options=options)
     manifest = built.manifest
