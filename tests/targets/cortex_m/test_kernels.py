@@ -65,8 +65,10 @@ def cases_of(name: str) -> list[Case]:
     kernel = kernel_named(name)
     cases = []
     for op in kernel.ops:
-        weighted = kernel_named(f"{op}_int8__reference") if op in WEIGHTED else kernel
+        weighted = kernel_named(f"{op}_{kernel.dtypes[0]}__reference") if op in WEIGHTED else kernel
         cases += [replace(case, kernel=kernel) for case in GRIDS[op](weighted)]
+    if kernel.dtypes != ("int8",):
+        return shape_grid.fitting(cases)
     if kernel.ops[0] in WEIGHTED:
         cases += [without_minimum(case) for case in cases]
     if "depthwise_conv2d" in kernel.ops:
