@@ -99,37 +99,46 @@ def _transpose_macs(view: OpView) -> int:
     return view.input(0).elements * math.prod(view.input(1).shape[:3])
 
 
-@reference.of("conv2d")
-def _conv2d(view: OpView, x: Array, weight: Array, bias: Array | None = None) -> Array:
-    """Padding contributes real 0: integers are centred before they are padded."""
-    groups = view.params.groups
-    x, weight = centred(x, view.input(0)), centred(weight, view.input(1))
+def conv2d_sums(x: Array, weight: Array, params: Conv2dParams) -> Array:
+    """Accumulators (N,OH,OW,O) of images and weights whose zero is 0."""
+    groups = params.groups
     outputs, kernel_height, kernel_width, depth = weight.shape
-    output_hw = window_output_hw(x.shape[1:3], (kernel_height, kernel_width), view.params)
-    taps = windows(x, (kernel_height, kernel_width), output_hw, view.params)
+    output_hw = window_output_hw(x.shape[1:3], (kernel_height, kernel_width), params)
+    taps = windows(x, (kernel_height, kernel_width), output_hw, params)
     pieces = []
     for group in range(groups):
         part = taps[:, :, :, group * depth : (group + 1) * depth]
         columns = part.transpose(0, 1, 2, 4, 5, 3).reshape(-1, kernel_height * kernel_width * depth)
         rows = weight[group * outputs // groups : (group + 1) * outputs // groups]
         pieces.append(columns @ rows.reshape(len(rows), -1).T)
-    accumulator = np.concatenate(pieces, axis=1).reshape(x.shape[0], *output_hw, outputs)
-    return finish_accumulator(view, accumulator, bias)
+    return np.concatenate(pieces, axis=1).reshape(x.shape[0], *output_hw, outputs)
 
 
-@reference.of("depthwise_conv2d")
-def _depthwise(view: OpView, x: Array, weight: Array, bias: Array | None = None) -> Array:
-    x, weight = centred(x, view.input(0)), centred(weight, view.input(1))
+def depthwise_sums(x: Array, weight: Array, params: DepthwiseConv2dParams) -> Array:
+    """As `conv2d_sums`."""
     _, kernel_height, kernel_width, outputs = weight.shape
-    output_hw = window_output_hw(x.shape[1:3], (kernel_height, kernel_width), view.params)
-    taps = windows(x, (kernel_height, kernel_width), output_hw, view.params)
+    output_hw = window_output_hw(x.shape[1:3], (kernel_height, kernel_width), params)
+    taps = windows(x, (kernel_height, kernel_width), output_hw, params)
     multiplier = outputs // x.shape[3]
     accumulator = np.zeros((x.shape[0], *output_hw, x.shape[3], multiplier), x.dtype)
     for ky in range(kernel_height):
         for kx in range(kernel_width):
             tap = weight[0, ky, kx].reshape(x.shape[3], multiplier)
             accumulator += taps[..., ky, kx][..., None] * tap
-    return finish_accumulator(view, accumulator.reshape(x.shape[0], *output_hw, outputs), bias)
+    return accumulator.reshape(x.shape[0], *output_hw, outputs)
+
+
+@reference.of("conv2d")
+def _conv2d(view: OpView, x: Array, weight: Array, bias: Array | None = None) -> Array:
+    """Padding contributes real 0: integers are centred before they are padded."""
+    x, weight = centred(x, view.input(0)), centred(weight, view.input(1))
+    return finish_accumulator(view, conv2d_sums(x, weight, view.params), bias)
+
+
+@reference.of("depthwise_conv2d")
+def _depthwise(view: OpView, x: Array, weight: Array, bias: Array | None = None) -> Array:
+    x, weight = centred(x, view.input(0)), centred(weight, view.input(1))
+    return finish_accumulator(view, depthwise_sums(x, weight, view.params), bias)
 
 
 @reference.of("transpose_conv2d")

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from compiler.arrays import Arrays
 from compiler.graph import Graph
 from compiler.options import BuildOptions
+from compiler.passes.float_weights import use_float_weights
 from compiler.quantization import operators
 from compiler.quantization.calibrate import calibrate
 from compiler.quantization.convert import quantize_int8
@@ -36,6 +37,7 @@ def quantize_graph(
     """
     if options.quantize == "none":
         return graph
+    graph = use_float_weights(graph)
     if samples is None:
         samples = load_samples(graph, options.calibration)
     return quantize_int8(graph, calibrate(graph, samples, options.ranges, progress))

@@ -8,13 +8,14 @@ from typing import Any
 from compiler.errors import ModelError, UnsupportedError
 from compiler.graph import Tensor
 from compiler.importers.tflite.node import Node, reads
-from compiler.importers.tflite.operators.weights import float_weights
+from compiler.importers.tflite.operators.weights import float_weights, is_hybrid
 from compiler.importers.tflite.schema import schema
 from compiler.operators.convolution import (
     Conv2dParams,
     DepthwiseConv2dParams,
     TransposeConv2dParams,
 )
+from compiler.operators.hybrid import HybridConv2dParams, HybridDepthwiseConv2dParams
 
 Padding = tuple[int, int, int, int]
 
@@ -65,6 +66,26 @@ def _window(node: Node, options: Any) -> dict[str, Any]:
     return {"stride": stride, "dilation": dilation, "padding": padding}
 
 
+def _emit(
+    node: Node, kind: str, params: Conv2dParams | DepthwiseConv2dParams, activation: int
+) -> None:
+    """The convolution, or its hybrid, which is symmetric where the weights have one scale."""
+    weight: Tensor = node.input(1)
+    if is_hybrid(node):
+        kind, cls = _HYBRIDS[kind]
+        symmetric = weight.quant is not None and not weight.quant.per_channel
+        params = cls(**vars(params), symmetric=symmetric)
+    else:
+        weight = float_weights(node, 1)
+    node.emit_activated(kind, (node.input(0), weight, node.optional(2)), params, activation)
+
+
+_HYBRIDS: dict[str, tuple[str, Any]] = {
+    "conv2d": ("hybrid_conv2d", HybridConv2dParams),
+    "depthwise_conv2d": ("hybrid_depthwise_conv2d", HybridDepthwiseConv2dParams),
+}
+
+
 @reads("CONV_2D")
 def conv2d(node: Node) -> None:
     options = node.options("Conv2DOptions")
@@ -72,16 +93,14 @@ def conv2d(node: Node) -> None:
     if group_channels < 1 or channels % group_channels:
         raise ModelError(f"{channels} input channels do not fit weights for {group_channels}")
     params = Conv2dParams(groups=channels // group_channels, **_window(node, options))
-    inputs = (node.input(0), float_weights(node, 1), node.optional(2))
-    node.emit_activated("conv2d", inputs, params, options.FusedActivationFunction())
+    _emit(node, "conv2d", params, options.FusedActivationFunction())
 
 
 @reads("DEPTHWISE_CONV_2D")
 def depthwise_conv2d(node: Node) -> None:
     options = node.options("DepthwiseConv2DOptions")
     params = DepthwiseConv2dParams(**_window(node, options))
-    inputs = (node.input(0), float_weights(node, 1), node.optional(2))
-    node.emit_activated("depthwise_conv2d", inputs, params, options.FusedActivationFunction())
+    _emit(node, "depthwise_conv2d", params, options.FusedActivationFunction())
 
 
 def _transpose(

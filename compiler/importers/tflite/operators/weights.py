@@ -19,11 +19,19 @@ def dequantized(tensor: Tensor) -> np.ndarray:
     return (tensor.data.astype(np.int32) - zero_point).astype(np.float32) * scale
 
 
+def is_hybrid(node: Node) -> bool:
+    """Whether x (input 0) is float and the weights (input 1) are int8 without zero points."""
+    x, weight = node.input(0), node.input(1)
+    if x.dtype != "float32" or weight.dtype != "int8" or weight.data is None:
+        return False
+    return weight.quant is not None and not any(weight.quant.zero_point)
+
+
 def float_weights(node: Node, index: int, image: int = 0) -> Tensor:
     """The weights; where only they are integers (dynamic-range models), as float32.
 
-    TFLite quantizes the activations of such an operator at run time to use integer
-    arithmetic; computing in float instead is closer to the float model.
+    For operators of which there is no hybrid: TFLite quantizes the activations at run time to use
+    integer arithmetic, which differs by up to about 1 % of the output's range.
     """
     weight = node.input(index)
     is_hybrid = node.input(image).dtype == "float32" and weight.dtype == "int8"
