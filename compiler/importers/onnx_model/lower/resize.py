@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,11 +22,15 @@ from compiler.operators.resize import ResizeParams
 
 @dataclass(frozen=True)
 class _Axis:
-    """One axis: ``scale`` is output / input as the file says, maybe not the sizes' ratio."""
+    """One axis: ``scale`` is output / input as the file says, maybe not the sizes' ratio.
+
+    ``region`` is the part that tf_crop_and_resize takes, 0 to 1 being all.
+    """
 
     input: int
     output: int
     scale: float
+    region: tuple[float, float] = (0.0, 1.0)
 
     @property
     def exact(self) -> bool:
@@ -40,6 +44,7 @@ COORDINATES: dict[str, Callable[[np.ndarray, _Axis], np.ndarray]] = {
     "half_pixel_symmetric": lambda y, a: _symmetric(y, a),
     "asymmetric": lambda y, a: y / a.scale,
     "align_corners": lambda y, a: y * (a.input - 1) / max(a.output - 1, 1),
+    "tf_crop_and_resize": lambda y, a: _cropped(y, a),
 }
 ROUNDING: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "round_prefer_floor": lambda x: np.ceil(x - 0.5),
@@ -55,10 +60,16 @@ def _symmetric(y: np.ndarray, axis: _Axis) -> np.ndarray:
     return centre * (1 - adjusted) + (y + 0.5) / axis.scale - 0.5
 
 
+def _cropped(y: np.ndarray, axis: _Axis) -> np.ndarray:
+    begin, end = axis.region
+    if axis.output == 1:
+        return np.full_like(y, 0.5 * (begin + end) * (axis.input - 1))
+    return (begin + y * (end - begin) / (axis.output - 1)) * (axis.input - 1)
+
+
 @reads("Resize")
 def resize(node: Node) -> str:
     """Inputs x, roi, scales, sizes (opset 10: x, scales)."""
-    _refuse(node)
     axes = _axes(node, node.opset < 11)
     return _resized(
         node,
@@ -78,26 +89,36 @@ def upsample(node: Node) -> str:
     )
 
 
-def _refuse(node: Node) -> None:
-    if node.attribute("antialias", 0):
-        raise UnsupportedError("antialias=1")
-    if node.attribute("keep_aspect_ratio_policy", "stretch") != "stretch":
-        raise UnsupportedError("a keep_aspect_ratio_policy other than 'stretch'")
-
-
 def _axes(node: Node, old: bool) -> list[_Axis]:
     which = [int(a) % node.rank() for a in node.attribute("axes", range(node.rank()))]
     scales_at = 1 if old else 2
     if not old and node.has(3) and node.constant(3, "sizes").size:
-        sizes = list(node.shape())
-        for axis, size in zip(which, node.integers_at(3, "sizes"), strict=True):
-            sizes[axis] = size
-        return [_Axis(i, o, o / i) for i, o in zip(node.shape(), sizes, strict=True)]
-    scales = [1.0] * node.rank()
-    given = node.constant(scales_at, "scales").reshape(-1).tolist()
-    for axis, scale in zip(which, given, strict=True):
-        scales[axis] = scale
-    return _scaled(node, scales)
+        axes = _sized(node, which)
+    else:
+        scales = [1.0] * node.rank()
+        given = node.constant(scales_at, "scales").reshape(-1).tolist()
+        for axis, scale in zip(which, given, strict=True):
+            scales[axis] = scale
+        axes = _scaled(node, scales)
+    if node.attribute("coordinate_transformation_mode", "") == "tf_crop_and_resize":
+        roi = node.constant(1, "the region").reshape(-1).tolist()
+        for i, axis in enumerate(which):
+            axes[axis] = replace(axes[axis], region=(roi[i], roi[i + len(which)]))
+    return axes
+
+
+def _sized(node: Node, which: list[int]) -> list[_Axis]:
+    """By sizes; a policy other than "stretch" makes one scale of all that are given."""
+    policy = node.attribute("keep_aspect_ratio_policy", "stretch")
+    shape, wanted = node.shape(), node.integers_at(3, "sizes")
+    ratios = [size / shape[axis] for axis, size in zip(which, wanted, strict=True)]
+    axes = [_Axis(size, size, 1.0) for size in shape]
+    for axis, size, ratio in zip(which, wanted, ratios, strict=True):
+        if policy != "stretch":
+            ratio = min(ratios) if policy == "not_larger" else max(ratios)
+            size = math.floor(ratio * shape[axis] + 0.5)
+        axes[axis] = _Axis(shape[axis], size, ratio)
+    return axes
 
 
 def _scaled(node: Node, scales: list[float]) -> list[_Axis]:
@@ -116,14 +137,46 @@ def _resized(node: Node, axes: list[_Axis], mode: str, coordinates: str, roundin
     if coordinates not in COORDINATES:
         raise UnsupportedError(f"coordinate_transformation_mode '{coordinates}'")
     spatial = ([_Axis(1, 1, 1.0)] if rank == 3 else []) + axes[2:]
-    x = to_image(build, node.input())
+    x = build.cast(to_image(build, node.input()), _computed(node, mode))
     if mode == "nearest":
         y = _nearest(node, x, spatial, coordinates, rounding)
     elif mode in ("linear", "cubic"):
         y = _interpolated(node, x, spatial, mode, coordinates)
     else:
         raise ModelError(f"mode '{mode}' is not one that ONNX has")
-    return from_image(build, y, rank)
+    if coordinates == "tf_crop_and_resize":
+        y = _with_outside(node, y, spatial)
+    return from_image(build, _rounded(node, y), rank)
+
+
+def _computed(node: Node, mode: str) -> str:
+    """The type to interpolate in; integers of more than 8 bits have none that is exact."""
+    dtype = node.dtype()
+    if mode == "nearest" or dtype.startswith("float"):
+        return dtype
+    if dtype not in ("int8", "uint8"):
+        raise UnsupportedError(f"interpolation of {dtype}")
+    return "float32"
+
+
+def _rounded(node: Node, y: str) -> str:
+    return node.build.cast(y, node.dtype())
+
+
+def _with_outside(node: Node, y: str, axes: list[_Axis]) -> str:
+    """``extrapolation_value`` where a position is outside of the input."""
+    value = float(node.attribute("extrapolation_value", 0.0))
+    inside = []
+    for axis in axes:
+        position = _cropped(np.arange(axis.output, dtype=np.float64), axis)
+        inside.append((position >= 0) & (position <= axis.input - 1))
+    mask = inside[0][:, None, None] & inside[1][None, :, None]
+    if mask.all():
+        return y
+    build = node.build
+    outside = build.like(y, value)
+    return build.emit("select", build.constant(mask, "inside"), y, outside,
+                      dtype=build.tensors[y].dtype)  # fmt: skip
 
 
 def _nearest(node: Node, x: str, axes: list[_Axis], coordinates: str, rounding: str) -> str:
@@ -158,13 +211,16 @@ def _interpolated(node: Node, x: str, axes: list[_Axis], mode: str, coordinates:
     }  # fmt: skip
     if coordinates == "pytorch_half_pixel" and min(a.output for a in axes) > 1:
         coordinates = "half_pixel"
-    if mode == "linear" and coordinates in known and all(a.exact for a in axes):
+    antialias = bool(node.attribute("antialias", 0))
+    if mode == "linear" and not antialias and coordinates in known and all(a.exact for a in axes):
         params = ResizeParams((axes[0].output, axes[1].output), *known[coordinates])
         return node.build.emit("resize_bilinear", x, params=params)
-    weights = _linear_weights if mode == "linear" else _cubic_weights(node)
+    curve, radius = (_linear, 1) if mode == "linear" else (_cubic(node), 2)
     for dimension, axis in ((1, axes[0]), (2, axes[1])):
         if axis.input != axis.output:
             positions = COORDINATES[coordinates](np.arange(axis.output, dtype=np.float64), axis)
+            shrink = min(axis.scale, 1.0) if antialias else 1.0
+            weights = _taps(curve, radius, shrink)
             x = _multiply(node, x, dimension, _matrix(positions, axis.input, weights, node))
     return x
 
@@ -172,21 +228,34 @@ def _interpolated(node: Node, x: str, axes: list[_Axis], mode: str, coordinates:
 Weights = Callable[[np.ndarray], tuple[tuple[int, np.ndarray], ...]]
 
 
-def _linear_weights(fraction: np.ndarray) -> tuple[tuple[int, np.ndarray], ...]:
-    return ((0, 1 - fraction), (1, fraction))
+Curve = Callable[[np.ndarray], np.ndarray]
 
 
-def _cubic_weights(node: Node) -> Weights:
+def _taps(curve: Curve, radius: int, shrink: float) -> Weights:
+    """Weights by distance; for antialiasing the curve is as much wider as the image shrinks."""
+    first = math.floor(-radius / shrink) + 1
+
+    def weights(fraction: np.ndarray) -> tuple[tuple[int, np.ndarray], ...]:
+        offsets = range(first, 2 - first)
+        return tuple((i, curve(np.abs(i - fraction) * shrink)) for i in offsets)
+
+    return weights
+
+
+def _linear(distance: np.ndarray) -> np.ndarray:
+    return np.maximum(1 - distance, 0)
+
+
+def _cubic(node: Node) -> Curve:
     """Keys' kernel with parameter ``cubic_coeff_a``."""
     a = float(node.attribute("cubic_coeff_a", -0.75))
 
-    def near(t: np.ndarray) -> np.ndarray:
-        return np.asarray(((a + 2) * t - (a + 3)) * t * t + 1)
+    def curve(t: np.ndarray) -> np.ndarray:
+        near = ((a + 2) * t - (a + 3)) * t * t + 1
+        far = ((a * t - 5 * a) * t + 8 * a) * t - 4 * a
+        return np.where(t <= 1, near, np.where(t < 2, far, 0.0))
 
-    def far(t: np.ndarray) -> np.ndarray:
-        return np.asarray(((a * t - 5 * a) * t + 8 * a) * t - 4 * a)
-
-    return lambda f: ((-1, far(1 + f)), (0, near(f)), (1, near(1 - f)), (2, far(2 - f)))
+    return curve
 
 
 def _matrix(positions: np.ndarray, size: int, weights: Weights, node: Node) -> np.ndarray:
