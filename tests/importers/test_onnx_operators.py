@@ -86,6 +86,11 @@ POOLS = {
         "count_include_pad": 1}),
     "average same": Case("AveragePool", (X,), (), {
         "kernel_shape": [3, 3], "strides": [2, 2], "auto_pad": "SAME_UPPER"}),
+    "average 3-D": Case("AveragePool", (noise(1, 2, 5, 6, 7),), (), {
+        "kernel_shape": [2, 3, 3], "strides": [2, 1, 2], "pads": [0, 1, 1, 1, 1, 0]}),
+    "max 3-D": Case("MaxPool", (noise(1, 2, 5, 6, 7),), (), {
+        "kernel_shape": [2, 2, 3], "strides": [1, 2, 2], "ceil_mode": 1}),
+    "lp": Case("LpPool", (X,), (), {"kernel_shape": [2, 3], "p": 3}),
     "global average": Case("GlobalAveragePool", (X,)),
     "global max": Case("GlobalMaxPool", (X,)),
 }  # fmt: skip
@@ -191,8 +196,55 @@ RESIZES = {
     "linear asymmetric": resize("linear", "asymmetric", 2, 1.5),
     "linear to one": resize("linear", "pytorch_half_pixel", 0.2, 0.2),
     "cubic": resize("cubic", "half_pixel", 2, 1.5),
+    "antialias": resize("linear", "half_pixel", 0.6, 0.5, antialias=1),
+    "antialias cubic": resize("cubic", "half_pixel", 0.6, 0.5, antialias=1),
+    "not larger": Case("Resize", (noise(1, 2, 5, 6),), (None, None, ints(8, 9)),
+                       {"keep_aspect_ratio_policy": "not_larger", "axes": [2, 3]}),
     "sizes": Case("Resize", (noise(1, 2, 5, 6),), (None, None, ints(1, 2, 8, 9)),
                   {"mode": "linear"}),
+}  # fmt: skip
+
+
+SEQUENCE = noise(5, 2, 3)
+
+
+def layer(kind: str, gates: int, directions: int = 1, **attributes: Any) -> Case:
+    """Five steps of three features in two samples, to four units."""
+    weights = [noise(directions, gates * 4, size, seed=size) * 0.5 for size in (3, 4)]
+    bias = noise(directions, 2 * gates * 4)
+    names = {1: "forward", 2: "bidirectional"}
+    given = {"hidden_size": 4, "direction": names[directions], **attributes}
+    return Case(kind, (SEQUENCE,), (*weights, bias), given, outputs=3 if kind == "LSTM" else 2)
+
+
+RECURRENT = {
+    "plain": layer("RNN", 1),
+    "relu": layer("RNN", 1, activations=["Relu"]),
+    "both ways": layer("RNN", 1, 2),
+    "gru": layer("GRU", 3),
+    "gru reset last": layer("GRU", 3, 2, linear_before_reset=1),
+    "lstm": layer("LSTM", 4),
+    "lstm both ways": layer("LSTM", 4, 2, clip=0.4),
+    "lstm reverse": layer("LSTM", 4, direction="reverse"),
+}
+GRID = np.random.default_rng(3).uniform(-1.2, 1.2, (2, 3, 5, 2)).astype(np.float32)
+INDEXING = {
+    "gather nd": Case("GatherND", (X,), (ints(0, 5, 1, -1).reshape(2, 2),)),
+    "gather elements": Case("GatherElements", (LINE,), (np.argsort(LINE, 2),), {"axis": 2}),
+    "scatter elements": Case("ScatterElements", (noise(3, 4),), (
+        ints(0, 2, 1).reshape(1, 3), noise(1, 3)), {"axis": 1}),
+    "scatter add": Case("ScatterElements", (noise(3, 4),), (
+        ints(0, 0, 1).reshape(1, 3), noise(1, 3)), {"axis": 1, "reduction": "add"}),
+    "scatter nd": Case("ScatterND", (noise(3, 4),), (ints(2, 0).reshape(2, 1), noise(2, 4))),
+    "top k": Case("TopK", (LINE,), (ints(3),), {"axis": 1}, outputs=2),
+    "least k": Case("TopK", (LINE,), (ints(2),), {"largest": 0}, outputs=2),
+    "cumsum": Case("CumSum", (LINE,), (ints(2),), {"exclusive": 1, "reverse": 1}),
+    "one hot": Case("OneHot", (ints(1, -1, 4),), (ints(5), np.array([0, 2], np.float32))),
+    "trilu": Case("Trilu", (LINE,), (ints(1),), {"upper": 0}),
+    "reverse": Case("ReverseSequence", (LINE,), (ints(2, 1),), {"batch_axis": 0, "time_axis": 1}),
+    "grid": Case("GridSample", (X[:, :, :5, :6], GRID), (), {"align_corners": 1}, opset=20),
+    "grid cubic": Case("GridSample", (X, GRID), (), {
+        "mode": "cubic", "padding_mode": "reflection"}, opset=20),
 }  # fmt: skip
 
 
@@ -204,11 +256,16 @@ def named(*groups: dict[str, Case]) -> list[Any]:
     ]
 
 
-@pytest.mark.parametrize("case", named(CONVOLUTIONS, POOLS, MATRICES, NORMALIZATIONS, RESIZES))
+@pytest.mark.parametrize("case", named(CONVOLUTIONS, POOLS, MATRICES, NORMALIZATIONS))
 def test_heavy_operator(case: Case, tmp_path: Path) -> None:
     run(case, tmp_path)
 
 
 @pytest.mark.parametrize("case", named(ELEMENTWISE, REDUCTIONS, MOVEMENT))
 def test_light_operator(case: Case, tmp_path: Path) -> None:
+    run(case, tmp_path)
+
+
+@pytest.mark.parametrize("case", named(RESIZES, RECURRENT, INDEXING))
+def test_special_operator(case: Case, tmp_path: Path) -> None:
     run(case, tmp_path)

@@ -1,10 +1,9 @@
 /* Gathers and plain scatters of elements of one size: expects KILN_SUFFIX and KILN_TYPE, and
  * undefines them. */
 
-KILN_KERNEL void KILN_PASTE3(gather_nd, KILN_SUFFIX, KILN_INDEX_NAME)(const struct nd_shape *s,
-                                                                      const void *x,
-                                                                      const KILN_INDEX *indices,
-                                                                      void *output) {
+KILN_KERNEL void KILN_PASTE3(gather_nd, KILN_SUFFIX,
+                             KILN_INDEX_NAME)(const struct nd_shape *s, const void *x,
+                                              const KILN_INDEX *indices, void *output) {
     const KILN_TYPE *source = (const KILN_TYPE *)x;
     KILN_TYPE *target = (KILN_TYPE *)output;
     for (int32_t batch = 0; batch < s->batches; batch++, source += s->batch_elements)
@@ -13,11 +12,10 @@ KILN_KERNEL void KILN_PASTE3(gather_nd, KILN_SUFFIX, KILN_INDEX_NAME)(const stru
                    (size_t)s->part * sizeof(KILN_TYPE));
 }
 
-KILN_KERNEL void KILN_PASTE3(scatter_nd, KILN_SUFFIX, KILN_INDEX_NAME)(const struct nd_shape *s,
-                                                                       const void *x,
-                                                                       const KILN_INDEX *indices,
-                                                                       const void *updates,
-                                                                       void *output) {
+KILN_KERNEL void KILN_PASTE3(scatter_nd, KILN_SUFFIX,
+                             KILN_INDEX_NAME)(const struct nd_shape *s, const void *x,
+                                              const KILN_INDEX *indices, const void *updates,
+                                              void *output) {
     const KILN_TYPE *source = (const KILN_TYPE *)updates;
     KILN_TYPE *target = (KILN_TYPE *)output;
     if (output != x)

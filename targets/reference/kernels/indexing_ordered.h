@@ -19,8 +19,8 @@ KILN_INLINE void KILN_PASTE3(kiln_top_k, KILN_SUFFIX,
             for (int32_t i = 0; i < s->extent; i++) {
                 const KILN_TYPE x = input[i * inner + lane];
                 int32_t at = i < s->k ? i : s->k;
-                while (at > 0 && KILN_PASTE3(kiln_before, KILN_SUFFIX, KILN_INDEX_NAME)(
-                                     x, best[(at - 1) * inner], largest)) {
+                while (at > 0 && KILN_PASTE3(kiln_before, KILN_SUFFIX,
+                                             KILN_INDEX_NAME)(x, best[(at - 1) * inner], largest)) {
                     if (at < s->k) {
                         best[at * inner] = best[(at - 1) * inner];
                         places[at * inner] = places[(at - 1) * inner];

@@ -46,8 +46,7 @@ KILN_MATH float kiln_asinhf(float x) {
 
 KILN_MATH float kiln_acoshf(float x) {
     const float t = x - 1.0f;
-    return x > 1e8f ? kiln_logf(x) + 0.69314718f
-                    : kiln_log1pf(t + kiln_sqrtf(t * (t + 2.0f)));
+    return x > 1e8f ? kiln_logf(x) + 0.69314718f : kiln_log1pf(t + kiln_sqrtf(t * (t + 2.0f)));
 }
 
 KILN_MATH float kiln_atanhf(float x) {

@@ -15,9 +15,9 @@ KILN_KERNEL void KILN_JOIN(quantize_even, KILN_DTYPE)(const struct quantize_shap
     const float low = (float)(s->low - s->zero_point), high = (float)(s->high - s->zero_point);
     for (int32_t i = 0; i < s->count; i++) {
         const float steps = kiln_rintf(input[i] / s->scale);
-        output[i] = steps != steps ? 0
-                                   : (KILN_TYPE)((int32_t)kiln_clamp_float(steps, low, high) +
-                                                 s->zero_point);
+        output[i] = steps != steps
+                        ? 0
+                        : (KILN_TYPE)((int32_t)kiln_clamp_float(steps, low, high) + s->zero_point);
     }
 }
 

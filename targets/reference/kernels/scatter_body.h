@@ -30,8 +30,7 @@ KILN_KERNEL void KILN_SCATTER(scatter_elements, KILN_REDUCTION, KILN_SUFFIX,
     do {
         KILN_TYPE *row = output + kiln_row_offset(s->rank, s->stride, index);
         for (int32_t i = 0; i < count; i++) {
-            const int32_t at =
-                i * step + kiln_index(*indices++, s->axis_extent) * s->axis_stride;
+            const int32_t at = i * step + kiln_index(*indices++, s->axis_extent) * s->axis_stride;
             row[at] = KILN_JOINED(row[at], *updates);
             updates++;
         }

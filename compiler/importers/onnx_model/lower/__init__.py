@@ -10,6 +10,7 @@ from compiler.importers.onnx_model.lower import (
     normalization,
     pooling,
     quantization,
+    recurrent,
     reduction,
     resize,
     shapes,
@@ -17,5 +18,5 @@ from compiler.importers.onnx_model.lower import (
 
 __all__ = [
     "control", "convolution", "elementwise", "indexing", "matrix", "movement", "normalization",
-    "pooling", "quantization", "reduction", "resize", "shapes",
+    "pooling", "quantization", "recurrent", "reduction", "resize", "shapes",
 ]  # fmt: skip

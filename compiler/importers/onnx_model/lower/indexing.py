@@ -7,6 +7,7 @@ import numpy as np
 from compiler.errors import ModelError
 from compiler.importers.onnx_model.metadata import dtype_of
 from compiler.importers.onnx_model.node import Node, normal_axis, reads
+from compiler.operators.grid import GridSampleParams
 from compiler.operators.indexing import (
     REDUCTIONS,
     CumsumParams,
@@ -167,3 +168,13 @@ def tensor_scatter(node: Node) -> str:
     full = build.emit("broadcast_to", places, params=BroadcastToParams(update))
     params = ScatterElementsParams(axis)
     return build.emit("scatter_elements", node.input(0), full, node.input(1), params=params)
+
+
+@reads("GridSample")
+def grid_sample(node: Node) -> str:
+    """Opset 16 called the modes bilinear and bicubic."""
+    mode = node.attribute("mode", "linear")
+    mode = {"bilinear": "linear", "bicubic": "cubic"}.get(mode, mode)
+    padding = node.attribute("padding_mode", "zeros")
+    params = GridSampleParams(mode, padding, bool(node.attribute("align_corners", 0)))
+    return node.build.emit("grid_sample", node.input(0), node.input(1), params=params)
