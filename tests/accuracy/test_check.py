@@ -25,7 +25,7 @@ def labelled(folder: Path, **changes: np.ndarray) -> Path:
     """The sample's inputs, with what its float version says as labels."""
     with np.load(sample_calibration()) as archive:
         image = archive["image"]
-    found = compiler.simulator(None, {"image": image[:, None]})
+    found = compiler.simulate(None, {"image": image[:, None]})
     (scores,) = (value for name, value in found.outputs.items() if not name.endswith(".float"))
     labels = scores.reshape(len(image), -1).argmax(axis=1)
     path = folder / "data.npz"
@@ -34,7 +34,7 @@ def labelled(folder: Path, **changes: np.ndarray) -> Path:
 
 
 def test_a_classifier_by_its_labels(tmp_path: Path) -> None:
-    found = compiler.invariants(None, board="rpi4", data=labelled(tmp_path), options=INT8).to_json()
+    found = compiler.check(None, board="rpi4", data=labelled(tmp_path), options=INT8).to_json()
     assert found["samples"] == 32
     assert (found["metric"], found["float"], found["board"]) == ("top1", 1.0, None)
     assert found["quantized"] >= 0.96
@@ -47,25 +47,25 @@ def test_a_classifier_by_its_labels(tmp_path: Path) -> None:
 
 def test_wrong_labels_show(tmp_path: Path) -> None:
     data = labelled(tmp_path, labels=np.full(32, 3))
-    found = compiler.invariants(None, board="rpi4", data=data, options=INT8).to_json()
+    found = compiler.check(None, board="rpi4", data=data, options=INT8).to_json()
     assert found["float"] < 0.5
 
 
 def test_workers_change_nothing(tmp_path: Path) -> None:
     data = labelled(tmp_path)
-    alone = compiler.invariants(None, board="rpi4", data=data, options=INT8).to_json()
-    shared = compiler.invariants(None, board="rpi4", data=data, options=INT8, workers=2).to_json()
+    alone = compiler.check(None, board="rpi4", data=data, options=INT8).to_json()
+    shared = compiler.check(None, board="rpi4", data=data, options=INT8, workers=2).to_json()
     assert alone == shared
 
 
 def test_dask_changes_nothing(tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed")
     data = labelled(tmp_path)
-    alone = compiler.invariants(None, board="rpi4", data=data, options=INT8).to_json()
+    alone = compiler.check(None, board="rpi4", data=data, options=INT8).to_json()
     with distributed.LocalCluster(
         n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None
     ) as cluster:
-        shared = compiler.invariants(
+        shared = compiler.check(
             None, board="rpi4", data=data, options=INT8, dask=cluster.scheduler_address
         ).to_json()
     assert alone == shared
@@ -77,7 +77,7 @@ def test_a_dask_scheduler_that_is_not_there(
     pytest.importorskip("distributed")
     monkeypatch.setattr("compiler.accuracy.evaluate._DASK_SECONDS", 1)
     with pytest.raises(ToolError, match="no scheduler answers"):
-        compiler.invariants(
+        compiler.check(
             None, board="rpi4", data=labelled(tmp_path), options=INT8, dask="tcp://127.0.0.1:9"
         )
 
@@ -86,7 +86,7 @@ def test_without_calibration_an_eighth_is_held_out(tmp_path: Path) -> None:
     options = BuildOptions(quantize="int8", calibration=None)
     model = Path(compiler.__file__).parent / "samples" / "digits.onnx"
     data = labelled(tmp_path)
-    found = compiler.invariants(model, board="rpi4", data=data, options=options).to_json()
+    found = compiler.check(model, board="rpi4", data=data, options=options).to_json()
     assert (found["samples"], found["calibrated_on"]) == (28, 4)
 
 
@@ -94,7 +94,7 @@ def test_a_metric_of_the_user_s_own(tmp_path: Path) -> None:
     metric = tmp_path / "mine.py"
     metric.write_text("def largest(outputs, labels):\n    return outputs['digit'].max()\n")
     data = labelled(tmp_path)
-    found = compiler.invariants(
+    found = compiler.check(
         None, board="rpi4", data=data, options=INT8, metric=f"{metric}:largest"
     ).to_json()
     assert found["metric"] == "largest"
@@ -110,13 +110,13 @@ def test_a_bad_metric_is_explained(tmp_path: Path, text: str, said: str) -> None
     file = tmp_path / "mine.py"
     file.write_text("def broken(outputs, labels):\n    return outputs['no such output']\n")
     with pytest.raises(UsageError, match=said):
-        compiler.invariants(
+        compiler.check(
             None, board="rpi4", data=labelled(tmp_path), options=INT8, metric=text.format(file)
         )
 
 
 def test_the_board_s_outputs_are_this_machine_s(tmp_path: Path) -> None:
-    found = compiler.invariants(
+    found = compiler.check(
         None, board="host", data=labelled(tmp_path), options=INT8, on_board=True, limit=6,
         out=tmp_path / "build",
     ).to_json()  # fmt: skip
@@ -130,7 +130,7 @@ def test_pictures_named_by_class(tmp_path: Path) -> None:
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
         Image.new("L", (28, 28), 100).save(path)
-    found = compiler.invariants(None, board="rpi4", data=tmp_path, options=INT8).to_json()
+    found = compiler.check(None, board="rpi4", data=tmp_path, options=INT8).to_json()
     assert found["samples"] == 3
     share = found["metrics"]["top1"]["float"]
     assert share in (0.0, pytest.approx(1 / 3), pytest.approx(2 / 3))  # all three look the same
@@ -183,7 +183,7 @@ def test_bad_usage_is_one_line(
 @pytest.mark.parametrize("suffix", [".png", ".html"])
 def test_other_plots(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"plot{suffix}"
-    found = compiler.invariants(
+    found = compiler.check(
         None, board="rpi4", data=labelled(tmp_path), options=INT8, limit=4
     ).to_json()
     write_plot(path, found)
