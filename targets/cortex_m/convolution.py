@@ -89,6 +89,36 @@ class Int8Convolution(Kernel):
         )
 
 
+class Int8Row(Int8Convolution):
+    """fully_connected of one row, which is read where it lies: no scratch."""
+
+    def fits(self, view: OpView) -> bool:
+        channels, depth = view.input(1).shape
+        return view.output().elements == channels and depth % 8 == 0 and super().fits(view)
+
+    def cost(self, view: OpView) -> float:
+        return count_macs(view) - 1.0
+
+    def call(self, view: OpView) -> Call:
+        channels = channels_of(view, weights_of(view))
+        return Call(
+            "cortex_m_fully_connected_int8_shape",
+            {
+                "depth": channels.weight.shape[1],
+                "output_channels": channels.weight.shape[0],
+                "output_zero_point": view.output().zero_point,
+                **clamp_fields(view, view.params.clamp),
+                **rounding_field(view),
+            },
+            (
+                Input(0),
+                Constant(pack_words(channels.weight), "weights"),
+                Constant(pack_channels(channels, self.mode, view.numerics), "multiplier"),
+                Output(0),
+            ),
+        )
+
+
 def _window_fields(view: OpView) -> dict[str, int]:
     """Window and image; fully connected is one row of pixels of 1x1."""
     weight, output = view.input(1), view.output()
@@ -162,3 +192,11 @@ for _mode, _operators in _OPERATORS.items():
             _operators, target="cortex_m", source="conv2d_int8.h", dtypes=("int8",),
             name=f"conv2d_int8__cortex_m_{_mode}{'_clamped' if _clamped else ''}",
         )(type("", (Int8Convolution,), {"mode": _mode, "clamped": _clamped}))  # fmt: skip
+
+for _mode in ("single", "fast"):
+    for _clamped in (False, True):
+        kernel(
+            "fully_connected", target="cortex_m", source="fully_connected_int8.h",
+            dtypes=("int8",),
+            name=f"fully_connected_int8__cortex_m_{_mode}{'_clamped' if _clamped else ''}",
+        )(type("", (Int8Row,), {"mode": _mode, "clamped": _clamped}))  # fmt: skip

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, fields
+
 import numpy as np
 from kiln_targets.cortex_m.packing import (
     Channels,
@@ -27,6 +29,37 @@ MOST_ROWS = 16  # CORTEX_M_DEPTHWISE_ROWS
 WINDOWS = {"3x3_": (3, 1, 1), "3x3s2_": (3, 1, 2), "": None}
 
 
+@dataclass(frozen=True)
+class Plane:
+    """The spatial side of the convolution: (height, width) each, and padding above and left."""
+
+    input_hw: tuple[int, int]
+    output_hw: tuple[int, int]
+    kernel: tuple[int, int]
+    stride: tuple[int, int]
+    dilation: tuple[int, int]
+    padding: tuple[int, int]
+
+    @property
+    def turned(self) -> Plane:
+        """With height and width exchanged."""
+        sides = (getattr(self, field.name) for field in fields(self))
+        return Plane(*((side[1], side[0]) for side in sides))
+
+
+def plane_of(view: OpView) -> Plane:
+    """A single column of pixels is a single row of them: rows are what is computed fast."""
+    params, weight = view.params, view.input(1)
+    (_, *sides, _), (_, *output_sides, _) = view.input(0).shape, view.output().shape
+    plane = Plane(
+        (sides[0], sides[1]), (output_sides[0], output_sides[1]),
+        (weight.shape[1], weight.shape[2]), params.stride, params.dilation,
+        (params.padding[0], params.padding[2]),
+    )  # fmt: skip
+    is_column = plane.input_hw[1] == plane.output_hw[1] == plane.kernel[1] == 1
+    return plane.turned if is_column and plane.padding[1] == 0 else plane
+
+
 def channels_of_taps(view: OpView) -> Channels:
     """Weights (C, taps)."""
     data = view.input(1).data
@@ -34,12 +67,11 @@ def channels_of_taps(view: OpView) -> Channels:
     return channels_of(view, data.reshape(-1, data.shape[-1]).T)
 
 
-def line_fields(view: OpView) -> dict[str, int]:
+def line_fields(plane: Plane) -> dict[str, int]:
     """How a row lies in the ring; see ``struct cortex_m_depthwise_int8_shape``."""
-    params, width = view.params, view.output().shape[2]
-    _, kernel_height, kernel_width, _ = view.input(1).shape
+    (kernel_height, kernel_width), width = plane.kernel, plane.output_hw[1]
     halves = max(1, kernel_width // 2)
-    stride, dilation = params.stride[1], params.dilation[1]
+    stride, dilation = plane.stride[1], plane.dilation[1]
     if dilation == 1 and (stride == 1 or stride % 2 == 0):
         blocks, length, step = 1, (width - 1) * stride + kernel_width, stride
     else:
@@ -52,7 +84,7 @@ def line_fields(view: OpView) -> dict[str, int]:
         "length": length,
         "step": step,
         "pitch": round_up(max(read, blocks * length), 2),
-        "slots": (kernel_height - 1) * params.dilation[0] + 1,
+        "slots": (kernel_height - 1) * plane.dilation[0] + 1,
     }
 
 
@@ -79,13 +111,15 @@ class Int8Depthwise(Kernel):
             weight.dtype == view.output().dtype == "int8"
             and weight.is_constant and (bias is None or bias.is_constant)
             and weight.zero_point == 0 and view.output().elements > 0
-            and view.input(0).shape[-1] == weight.shape[-1] and weight.shape[1] <= MOST_ROWS
+            and view.input(0).shape[-1] == weight.shape[-1]
+            and plane_of(view).kernel[0] <= MOST_ROWS
             and self._has_window(view) and self._requantizes(view)
         )  # fmt: skip
 
     def _has_window(self, view: OpView) -> bool:
-        fields = line_fields(view)
-        window = (view.input(1).shape[1], fields["halves"], fields["step"])
+        plane = plane_of(view)
+        lines = line_fields(plane)
+        window = (plane.kernel[0], lines["halves"], lines["step"])
         return self.window is None or self.window == window
 
     def _requantizes(self, view: OpView) -> bool:
@@ -101,14 +135,17 @@ class Int8Depthwise(Kernel):
 
     def call(self, view: OpView) -> Call:
         channels = channels_of_taps(view)
-        lines = line_fields(view)
-        height = view.input(1).shape[1]
+        plane = plane_of(view)
+        lines, height = line_fields(plane), plane.kernel[0]
         records = GROUP * (8 * lines["halves"] * height + RECORD_BYTES)
         ring = 2 * GROUP * lines["slots"] * lines["pitch"]
         return Call(
             "cortex_m_depthwise_int8_shape",
             {
-                **_image_fields(view),
+                "batch": view.input(0).shape[0],
+                "channels": view.input(0).shape[3],
+                **_plane_fields(plane),
+                "input_zero_point": view.input(0).zero_point,
                 "kernel_height": height,
                 **lines,
                 "output_zero_point": view.output().zero_point,
@@ -125,23 +162,18 @@ class Int8Depthwise(Kernel):
         )
 
 
-def _image_fields(view: OpView) -> dict[str, Field]:
-    params = view.params
-    batch, input_height, input_width, channels = view.input(0).shape
+def _plane_fields(plane: Plane) -> dict[str, Field]:
     return {
-        "batch": batch,
-        "input_height": input_height,
-        "input_width": input_width,
-        "channels": channels,
-        "output_height": view.output().shape[1],
-        "output_width": view.output().shape[2],
-        "stride_y": params.stride[0],
-        "stride_x": params.stride[1],
-        "dilation_y": params.dilation[0],
-        "dilation_x": params.dilation[1],
-        "pad_top": params.padding[0],
-        "pad_left": params.padding[2],
-        "input_zero_point": view.input(0).zero_point,
+        "input_height": plane.input_hw[0],
+        "input_width": plane.input_hw[1],
+        "output_height": plane.output_hw[0],
+        "output_width": plane.output_hw[1],
+        "stride_y": plane.stride[0],
+        "stride_x": plane.stride[1],
+        "dilation_y": plane.dilation[0],
+        "dilation_x": plane.dilation[1],
+        "pad_top": plane.padding[0],
+        "pad_left": plane.padding[1],
     }
 
 

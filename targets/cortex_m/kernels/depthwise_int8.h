@@ -84,36 +84,56 @@ KILN_INLINE int32_t cortex_m_record_elements(int32_t height, int32_t halves) {
     return 4 * halves * height + (int32_t)sizeof(struct cortex_m_record_end) / 2;
 }
 
-/* Outputs 0 and 1 of a channel from taps of `height` rows; windows begin at `x`. */
-KILN_INLINE void cortex_m_taps(int32_t height, int32_t halves, int32_t step,
-                               const int16_t *const *rows, int32_t x, const int16_t *taps,
-                               int32_t sums[2]) {
-    int32_t first = 0, second = 0;
-    for (int32_t ky = 0; ky < height; ky++, taps += 4 * halves) {
-        const int16_t *row = rows[ky] + x;
-        if (step == 1) {
-            second = cortex_m_high_low(second, cortex_m_load_pair(row), cortex_m_load_pair(taps));
-            for (int32_t i = 0; i < 2 * halves; i += 2) {
-                first = cortex_m_dot(first, cortex_m_load_pair(row + i),
-                                     cortex_m_load_pair(taps + 2 * i));
-                second = cortex_m_dot(second, cortex_m_load_pair(row + i + 2),
-                                      cortex_m_load_pair(taps + 2 * i + 2));
-            }
-            first = cortex_m_low_high(first, cortex_m_load_pair(row + 2 * halves),
-                                      cortex_m_load_pair(taps + 4 * halves - 2));
-        } else {
-            for (int32_t i = 0; i < 2 * halves; i += 2) {
-                const int32_t pair = cortex_m_load_pair(taps + 2 * i);
-                first = cortex_m_dot(first, cortex_m_load_pair(row + i), pair);
-                second = cortex_m_dot(second, cortex_m_load_pair(row + step + i), pair);
-            }
-            const int32_t last = cortex_m_load_pair(taps + 4 * halves - 2);
-            row += 2 * halves;
-            first = cortex_m_low_high(first, cortex_m_load_pair(row), last);
-            second = cortex_m_low_high(second, cortex_m_load_pair(row + step), last);
-        }
+/* sums += a row of taps times the elements of two outputs, which begin `step` elements apart. */
+KILN_INLINE void cortex_m_taps(int32_t halves, int32_t step, const int16_t *row,
+                               const int16_t *taps, int32_t sums[2]) {
+    const int16_t *other = row + step;
+#if CORTEX_M_DSP
+    int32_t first = sums[0], second = sums[1], x, y, pair, next;
+    if (step == 1) {
+        __asm__ volatile(
+            "ldr %[x], [%[row]], #4\n\t"
+            "ldr %[pair], [%[taps]]\n\t"
+            "smlatb %[second], %[x], %[pair], %[second]\n"
+            "1:\n\t"
+            "ldrd %[pair], %[next], [%[taps]], #8\n\t"
+            "smlad %[first], %[x], %[pair], %[first]\n\t"
+            "ldr %[x], [%[row]], #4\n\t"
+            "subs %[halves], %[halves], #1\n\t"
+            "smlad %[second], %[x], %[next], %[second]\n\t"
+            "bne 1b\n\t"
+            "smlabt %[first], %[x], %[next], %[first]"
+            : [row] "+r"(row), [taps] "+r"(taps), [halves] "+r"(halves), [first] "+r"(first),
+              [second] "+r"(second), [x] "=&r"(x), [pair] "=&r"(pair), [next] "=&r"(next)
+            :
+            : "cc", "memory");
+    } else {
+        __asm__ volatile("1:\n\t"
+                         "ldrd %[pair], %[next], [%[taps]], #8\n\t"
+                         "ldr %[x], [%[row]], #4\n\t"
+                         "ldr %[y], [%[other]], #4\n\t"
+                         "subs %[halves], %[halves], #1\n\t"
+                         "smlad %[first], %[x], %[pair], %[first]\n\t"
+                         "smlad %[second], %[y], %[pair], %[second]\n\t"
+                         "bne 1b\n\t"
+                         "ldr %[x], [%[row]]\n\t"
+                         "ldr %[y], [%[other]]\n\t"
+                         "smlabt %[first], %[x], %[next], %[first]\n\t"
+                         "smlabt %[second], %[y], %[next], %[second]"
+                         : [row] "+r"(row), [other] "+r"(other), [taps] "+r"(taps),
+                           [halves] "+r"(halves), [first] "+r"(first), [second] "+r"(second),
+                           [x] "=&r"(x), [y] "=&r"(y), [pair] "=&r"(pair), [next] "=&r"(next)
+                         :
+                         : "cc", "memory");
     }
     sums[0] = first, sums[1] = second;
+#else
+    for (int32_t i = 0; i < halves; i++, taps += 4, row += 2, other += 2) {
+        sums[0] += row[0] * taps[0] + row[1] * taps[1];
+        sums[1] += other[0] * taps[0] + other[1] * taps[1];
+    }
+    sums[0] += row[0] * taps[-1], sums[1] += other[0] * taps[-1];
+#endif
 }
 
 /* One output row of `count` channels. */
@@ -135,8 +155,9 @@ KILN_INLINE void cortex_m_depthwise_row(const struct cortex_m_depthwise_int8_sha
         memcpy(&channel, records + 4 * halves * height, sizeof channel);
         CORTEX_M_NO_UNROLL
         for (int32_t x = 0; x < width; x += 2, to += 2 * channels) {
-            int32_t sums[2];
-            cortex_m_taps(height, halves, step, rows, x * step, records, sums);
+            int32_t sums[2] = {0, 0};
+            for (int32_t ky = 0; ky < height; ky++)
+                cortex_m_taps(halves, step, rows[ky] + x * step, records + 4 * halves * ky, sums);
             to[0] = cortex_m_requantize(mode, rounding, channel, sums[0], saturates, low, high);
             if (x + 1 < width)
                 to[channels] =

@@ -60,30 +60,6 @@ KILN_INLINE int16_t *cortex_m_widen(const int8_t *from, int32_t quads, int16_t *
     return to;
 }
 
-/* Two elements of 16 bits at an address aligned to 4. */
-KILN_INLINE int32_t cortex_m_load_pair(const int16_t *from) {
-    int32_t pair;
-    memcpy(&pair, __builtin_assume_aligned(from, 4), 4);
-    return pair;
-}
-
-#if CORTEX_M_DSP
-#define CORTEX_M_MULTIPLY_ADD(name, instruction, product)                                          \
-    KILN_INLINE int32_t name(int32_t sum, int32_t a, int32_t b) {                                  \
-        __asm__(instruction " %0, %1, %2, %0" : "+r"(sum) : "r"(a), "r"(b));                       \
-        return sum;                                                                                \
-    }
-#else
-#define CORTEX_M_MULTIPLY_ADD(name, instruction, product)                                          \
-    KILN_INLINE int32_t name(int32_t sum, int32_t a, int32_t b) {                                  \
-        return sum + (product);                                                                    \
-    }
-#endif
-CORTEX_M_MULTIPLY_ADD(cortex_m_dot, "smlad", (int16_t)a *(int16_t)b + (a >> 16) * (b >> 16))
-CORTEX_M_MULTIPLY_ADD(cortex_m_low_high, "smlabt", (int16_t)a *(b >> 16))
-CORTEX_M_MULTIPLY_ADD(cortex_m_high_low, "smlatb", (a >> 16) * (int16_t)b)
-#undef CORTEX_M_MULTIPLY_ADD
-
 /* Four bytes each of two neighbours, as a pair of 16 bits for each byte, `pitch` elements apart. */
 KILN_INLINE void cortex_m_transpose_pair(uint32_t first, uint32_t second, int16_t *to,
                                          int32_t pitch) {

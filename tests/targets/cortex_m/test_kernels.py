@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from dataclasses import replace
 
@@ -16,7 +17,8 @@ from tests.support.kernel_harness import MACHINES, Case, check
 from tests.support.simd_cases import GRIDS, scale_cases, without_minimum
 
 load_builtins()
-KERNELS = sorted(k.name for k in all_kernels() if k.target == "cortex_m")
+KERNELS = [kernel for kernel in all_kernels() if kernel.target == "cortex_m"]
+SOURCES = sorted({kernel.source for kernel in KERNELS})
 WEIGHTED = ("conv2d", "depthwise_conv2d", "fully_connected")
 
 
@@ -80,20 +82,26 @@ def cases_of(name: str) -> list[Case]:
     return shape_grid.fitting(cases)
 
 
-@pytest.mark.parametrize("name", KERNELS)
-def test_grid_with_dsp(name: str) -> None:
+@functools.cache
+def cases_of_source(source: str) -> tuple[Case, ...]:
+    """Of all kernels in one header, which compile together."""
+    return tuple(case for k in KERNELS if k.source == source for case in cases_of(k.name))
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_grid_with_dsp(source: str) -> None:
     MACHINES["cortex-m4"].require()
-    check(cases_of(name), MACHINES["cortex-m4"])
+    check(cases_of_source(source), MACHINES["cortex-m4"])
 
 
-@pytest.mark.parametrize("name", KERNELS)
-def test_grid_in_plain_c(name: str) -> None:
-    check(cases_of(name), MACHINES["host-sanitized"])
+@pytest.mark.parametrize("source", SOURCES)
+def test_grid_in_plain_c(source: str) -> None:
+    check(cases_of_source(source), MACHINES["host-sanitized"])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("machine", ["cortex-m0", "cortex-m3", "cortex-m7"])
-@pytest.mark.parametrize("name", KERNELS)
-def test_grid_on_other_cores(name: str, machine: str) -> None:
+@pytest.mark.parametrize("source", SOURCES)
+def test_grid_on_other_cores(source: str, machine: str) -> None:
     MACHINES[machine].require()
-    check(cases_of(name), MACHINES[machine])
+    check(cases_of_source(source), MACHINES[machine])
