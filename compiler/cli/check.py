@@ -12,7 +12,7 @@ from compiler.cli.common import (
     model_options,
     out,
     output_options,
-    port_option,
+    port_alone,
     print_json,
     to_options,
 )
@@ -21,7 +21,7 @@ from compiler.cli.common import (
 @click.command()
 @click.argument("model", required=False, type=click.Path(path_type=Path))
 @board_options
-@port_option
+@port_alone
 @click.option("--data", type=click.Path(path_type=Path), required=True, metavar="D.npz|DIR",
               help="Inputs by name, or a folder of pictures named by class.")
 @click.option("--labels", metavar="NAME|FILE", help="A key of the .npz, or a file: a class a line.")

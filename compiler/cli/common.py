@@ -55,11 +55,12 @@ plugin_option = click.option(
     callback=_load_plugins, is_eager=True, help="A folder of boards, laid out as boards/ is.",
 )  # fmt: skip
 
-port_option = _stack(
-    plugin_option,
-    click.option("--port", metavar="P",
-                 help="/dev/ttyUSB0, socket://host:port, ssh://user@host, a folder."),
-)  # fmt: skip
+port_alone = click.option(
+    "--port", metavar="P", help="/dev/ttyUSB0, socket://host:port, ssh://user@host, a folder."
+)
+
+#: For commands without `model_options`, which have --plugin too.
+port_option = _stack(plugin_option, port_alone)
 
 #: How a model is compiled; `to_options` collects them.
 model_options = _stack(
