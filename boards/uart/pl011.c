@@ -30,6 +30,8 @@ void uart_init(void) {
     UART_INTERRUPT_CLEAR = ALL;
     UART_INTERRUPT_MASK = RECEIVE_LEVEL | RECEIVE_TIMEOUT;
     UART_CONTROL = UART_ON | TRANSMIT_ON | RECEIVE_ON;
+    /* QEMU looks for bytes that were sent before this only after a read. */
+    (void)UART_DATA;
     cpu_enable_interrupt(UART_INTERRUPT);
 }
 

@@ -72,6 +72,7 @@ static void echo_command(void) {
 }
 
 int main(void) {
+    spin(3000000); /* so that whoever is at the other end speaks first */
     kiln_port_init();
     write_text("hello\n");
     for (;;) {

@@ -70,6 +70,15 @@ def test_every_byte_value_comes_back_in_order(stream: Stream) -> None:
     assert read_exactly(stream, len(sent)) == sent
 
 
+def test_bytes_sent_while_it_starts_do_not_hold_up_later_ones(board: Board, image: Path) -> None:
+    for _ in range(3):
+        with open_stream(board, image) as stream:
+            stream.write(b"?")
+            assert read_line(stream) == "hello"
+            stream.write(b"?")
+            assert read_line(stream, 3) == "?"
+
+
 def test_clock_counts_instructions_exactly(board: Board, stream: Stream) -> None:
     if any(path.name == "dwt.c" for path in board.chip.sources):
         pytest.skip("QEMU has no DWT cycle counter")
