@@ -41,4 +41,4 @@ def command(model: Path | None, board: str, folder: Path | None, **values: Any) 
         print_json(built.manifest)
         return
     out.print(build_table(built.manifest, verbose=values["verbose"]))
-    out.print(f"built {built.image}")
+    out.print(f"built {built.image}", soft_wrap=True)

@@ -38,4 +38,4 @@ def command(
     if values["as_json"]:
         print_json({"format": format_name, "out": str(place), "files": [str(f) for f in files]})
     else:
-        out.print(f"{len(files)} files in {place}")
+        out.print(f"{len(files)} files in {place}", soft_wrap=True)

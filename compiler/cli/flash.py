@@ -25,4 +25,4 @@ def command(board: str, folder: Path | None, port: str | None, blob: bool, **val
     if values["as_json"]:
         print_json({"board": board, "flashed": done})
     else:
-        out.print(done)
+        out.print(done, soft_wrap=True)

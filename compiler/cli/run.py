@@ -67,4 +67,4 @@ def command(
         print_json(answer)
         return
     out.print(outputs_table(result.outputs, best))
-    out.print(f"{result.runs} run(s) on {board} in {result.seconds:.2f} s")
+    out.print(f"{result.runs} run(s) on {board} in {result.seconds:.2f} s", soft_wrap=True)

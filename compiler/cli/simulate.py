@@ -45,4 +45,4 @@ def command(
         print_json({"runs": result.runs, "outputs_file": written, "seconds": result.seconds})
         return
     out.print(outputs_table(result.outputs, None))
-    out.print(f"{result.runs} run(s) simulated in {result.seconds:.2f} s")
+    out.print(f"{result.runs} run(s) simulated in {result.seconds:.2f} s", soft_wrap=True)
