@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import click
 from rich.console import Console
+from rich.text import Text
 
 from compiler import options
 from compiler.options import BuildOptions, parse_shape
@@ -16,8 +17,8 @@ from compiler.options import BuildOptions, parse_shape
 F = TypeVar("F", bound=Callable[..., Any])
 
 #: Logs, progress and warnings; results go to standard output.
-log = Console(stderr=True, highlight=False)
-out = Console(highlight=False)
+log = Console(stderr=True, highlight=False, markup=False)
+out = Console(highlight=False, markup=False)
 
 
 def _stack(*decorators: Callable[[Any], Any]) -> Callable[[F], F]:
@@ -107,4 +108,4 @@ def print_json(value: Any) -> None:
 
 
 def warn(message: str) -> None:
-    log.print(f"[yellow]warning:[/yellow] {message}")
+    log.print(Text.assemble(("warning:", "yellow"), f" {message}"), soft_wrap=True)
