@@ -55,18 +55,19 @@ KILN_INLINE void cortex_m_multiply(const struct cortex_m_conv2d_int8_shape *s, i
     const int32_t rounding = s->rounding, words = cortex_m_words(mode, rounding);
     const int32_t low = s->clamp_low, high = s->clamp_high, bytes = 2 * s->depth;
     const int32_t step = pixels == 1 ? 4 : 2;
-    struct cortex_m_sums sums[2] = {{0, 0}, {0, 0}};
     int32_t c = 0;
     if (pixels == 2 && saturates && mode != CORTEX_M_ANY) {
         c = channels & ~1;
         const int32_t *last = constants + c * words;
         for (; constants != last; output += 2) {
+            struct cortex_m_sums sums[2];
             weights = cortex_m_dot_2x2(columns, weights, bytes, sums);
             constants = cortex_m_store_2x2(mode, sums, constants, zero_point, output, channels);
         }
         output -= c;
     }
     for (; c < channels; c += step, weights += step / 2 * bytes) {
+        struct cortex_m_sums sums[2];
         cortex_m_sum(s, pixels, mode, columns, weights, sums);
         for (int32_t i = 0; i < step && c + i < channels; i++, constants += words) {
             const struct cortex_m_channel channel =

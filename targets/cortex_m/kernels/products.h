@@ -40,13 +40,17 @@ KILN_INLINE int32_t cortex_m_second(struct cortex_m_sums sums) {
  * weights behind them. */
 KILN_INLINE const int8_t *cortex_m_dot_2x2(const int16_t *x, const int8_t *weights, int32_t bytes,
                                            struct cortex_m_sums sums[2]) {
-    int32_t first0 = 0, both0 = 0, first1 = 0, both1 = 0, u, v;
+    int32_t first0 = 0, both0 = 0, first1 = 0, both1 = 0, u = bytes, v;
     const int8_t *end = weights + bytes;
+    /* Four quads at a time; where their number is not a multiple of that, it starts halfway. */
     __asm__ volatile(
-        "1:\n\t" CORTEX_M_STEP CORTEX_M_STEP "cmp %[w], %[end]\n\t"
+        "tst %[u], #16\n\t"
+        "bne 2f\n"
+        "1:\n\t" CORTEX_M_STEP CORTEX_M_STEP "2:\n\t" CORTEX_M_STEP CORTEX_M_STEP
+        "cmp %[w], %[end]\n\t"
         "bne 1b"
         : [x] "+r"(x), [w] "+r"(weights), [first0] "+r"(first0), [both0] "+r"(both0),
-          [first1] "+r"(first1), [both1] "+r"(both1), [end] "+r"(end), [u] "=&r"(u), [v] "=&r"(v)
+          [first1] "+r"(first1), [both1] "+r"(both1), [end] "+r"(end), [u] "+r"(u), [v] "=&r"(v)
         :
         : "r2", "r3", "r4", "r5", "cc", "memory");
     sums[0].first = first0, sums[0].both = both0;
