@@ -15,11 +15,12 @@
 #endif
 #define KILN_INLINE static inline __attribute__((always_inline, unused))
 
-/* Before a loop whose iterations do not depend on each other, though its arrays may be the same. */
+/* Before a loop whose iterations do not depend on each other, though its arrays may be the same.
+ * GCC would unroll a loop of few rounds before it vectorises it, and then not vectorise it. */
 #if defined(__clang__)
 #define KILN_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #elif defined(__GNUC__)
-#define KILN_INDEPENDENT _Pragma("GCC ivdep")
+#define KILN_INDEPENDENT _Pragma("GCC ivdep") _Pragma("GCC unroll 1")
 #else
 #define KILN_INDEPENDENT
 #endif
@@ -36,8 +37,10 @@ KILN_INLINE int32_t kiln_clamp(int32_t value, int32_t low, int32_t high) {
     return value < low ? low : value > high ? high : value;
 }
 
+/* A limit that is known to be infinite costs nothing. */
 KILN_INLINE float kiln_clamp_float(float value, float low, float high) {
-    return value < low ? low : value > high ? high : value;
+    const float raised = low > -__builtin_inff() && value < low ? low : value;
+    return high < __builtin_inff() && raised > high ? high : raised;
 }
 
 /* floor(a * b / 2^31 + 1/2), saturated. gemmlowp writes it as a division that truncates, with a
