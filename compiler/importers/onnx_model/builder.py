@@ -11,6 +11,7 @@ import numpy as np
 
 from compiler import registry
 from compiler.graph import Graph, Op, OpView, Quantization, Shape, Tensor
+from compiler.importers.onnx_model.qdq import Origin
 from compiler.operators.elementwise import CastParams
 from compiler.operators.movement import ReshapeParams, TransposeParams
 
@@ -23,6 +24,7 @@ class Builder:
     tensors: dict[str, Tensor] = field(default_factory=dict)
     ops: list[Op] = field(default_factory=list)
     scope: str = ""
+    origins: dict[str, Origin] = field(default_factory=dict)  # of constants that were integers
 
     def fresh(self, suffix: str) -> str:
         """A new tensor name, ``scope/suffix`` or the like."""
@@ -139,8 +141,13 @@ class Builder:
         if shape == self.shape(name):
             return name
         if data is not None:
-            return self.constant(data.reshape(shape), "reshape")
+            return self._same_origin(name, self.constant(data.reshape(shape), "reshape"))
         return self.emit("reshape", name, params=ReshapeParams(shape))
+
+    def _same_origin(self, name: str, moved: str) -> str:
+        if name in self.origins:
+            self.origins[moved] = self.origins[name]
+        return moved
 
     def transpose(self, name: str, permutation: Sequence[int]) -> str:
         """Output axis i is input axis ``permutation[i]``; of a constant at once."""
@@ -149,7 +156,9 @@ class Builder:
         if permutation == tuple(range(len(permutation))):
             return name
         if data is not None:
-            return self.constant(data.transpose(permutation), "transpose")
+            return self._same_origin(
+                name, self.constant(data.transpose(permutation), "transpose")
+            )
         return self.emit("transpose", name, params=TransposeParams(permutation))
 
     def channels_last(self, name: str) -> str:

@@ -18,6 +18,7 @@ from compiler.importers.onnx_model.functions import function_of
 from compiler.importers.onnx_model.load import label, load_model, opset_of, ordered
 from compiler.importers.onnx_model.metadata import bound_shape, dtype_of, labels, preprocessing
 from compiler.importers.onnx_model.node import Node, Reader, reader_of
+from compiler.importers.onnx_model.qdq import Origin, fuse_qdq
 from compiler.operators.movement import ReshapeParams
 from compiler.passes.layout import sink_transposes
 
@@ -37,11 +38,12 @@ def read_onnx(path: Path, shapes: Mapping[str, Shape] | None = None) -> Graph:
     path = Path(path)
     model = load_model(path)
     try:
-        graph = _Reading(model, path, dict(shapes or {})).graph()
+        reading = _Reading(model, path, dict(shapes or {}))
+        graph = reading.graph()
     except ModelError as error:
         message = str(error)
         raise ModelError(message if str(path) in message else f"'{path}': {message}") from error
-    return sink_transposes(graph)
+    return fuse_qdq(sink_transposes(graph), reading.build.origins)
 
 
 @dataclass
@@ -204,10 +206,15 @@ class _Reading:
         results = fold(proto, arrays, self.opsets)
         if results is None:
             return None
-        return [
+        names = [
             self.build.constant(array, "folded") if name else ""
             for name, array in zip(proto.output, results, strict=True)
         ]
+        if proto.op_type == "DequantizeLinear" and names:
+            data, scale, *zero = [np.asarray(array) for array in arrays if array is not None]
+            point = zero[0] if zero else np.zeros_like(scale, data.dtype)
+            self.build.origins[names[0]] = Origin(data.dtype.name, scale, point.astype(np.int64))
+        return names
 
     def _finish(self, proto: onnx.GraphProto, inputs: tuple[str, ...]) -> Graph:
         outputs = tuple(value.name for value in proto.output)

@@ -22,7 +22,7 @@ def matmul(node: Node) -> str:
         b = build.reshape(b, (right[0], 1))
     weight = build.data(b)
     if weight is not None and weight.ndim == 2:
-        matrix = build.constant(weight.T, "weight")
+        matrix = build.transpose(b, (1, 0))
         y = build.emit("fully_connected", a, matrix, params=FullyConnectedParams(keep_dims=True))
     else:
         y = build.emit("batch_matmul", a, b, params=BatchMatmulParams())
@@ -42,8 +42,10 @@ def gemm(node: Node) -> str:
         return _plus(node, y, beta)
     a = build.transpose(node.input(0), (1, 0)) if transposed_a else node.input(0)
     matrix = weight if transposed_b else weight.T
-    scaled = matrix if alpha == 1 else (matrix * alpha).astype(matrix.dtype)
-    inputs = [a, build.constant(scaled, "weight")]
+    name = node.input(1) if transposed_b else build.transpose(node.input(1), (1, 0))
+    if alpha != 1:
+        name = build.constant((matrix * alpha).astype(matrix.dtype), "weight")
+    inputs = [a, name]
     bias = _bias(node, beta, matrix.shape[0])
     if bias is not None:
         inputs.append(build.constant(bias, "bias"))
