@@ -13,7 +13,8 @@ QUANTIZE = ("none", "int8")
 NUMERICS = ("tflite", "fast")
 OPTIMIZE = ("speed", "size", "ram")
 IO = ("model", "int8", "float")
-RANGES = ("minmax", "percentile", "mse")
+RANGES = ("minmax", "percentile", "mse", "kl")
+ROUNDING = ("nearest", "adaptive")
 STAGES = ("read", "canonical", "quantized", "fused", "schedule", "plan")
 
 
@@ -24,6 +25,8 @@ class BuildOptions:
     quantize: str = "none"
     calibration: Path | None = None
     ranges: str = "mse"
+    rounding: str = "nearest"
+    equalize: bool = False
     numerics: str = "tflite"
     optimize: str = "speed"
     io: str = "model"
@@ -40,6 +43,7 @@ class BuildOptions:
             ("optimize", OPTIMIZE),
             ("io", IO),
             ("ranges", RANGES),
+            ("rounding", ROUNDING),
         ):
             value = getattr(self, name)
             if value not in allowed:

@@ -21,6 +21,7 @@ from compiler.errors import UsageError
 from compiler.executor import make_runner
 from compiler.graph import Graph
 from compiler.options import BuildOptions
+from compiler.passes.float_weights import use_float_weights
 from compiler.pipeline import canonical_model, finish_model
 from compiler.report.progress import Progress, silent
 
@@ -187,7 +188,9 @@ def _versions(
     if wanted.limit is not None and wanted.limit < len(dataset):
         dataset = dataset.part(_spread(len(dataset), wanted.limit))
     graph = finish_model(canonical, options, progress, calibration)
-    float_graph = real_graph(canonical) if is_quantized(canonical) else canonical
+    float_graph = canonical
+    if is_quantized(canonical):
+        float_graph = real_graph(use_float_weights(canonical))
     given = tuple(_info(canonical, name) for name in canonical.inputs)
     return _Versions(float_graph, graph, dataset, len(calibration or ()), given)
 

@@ -9,6 +9,7 @@ from compiler.accuracy.evaluate import Evaluation, Pair
 from compiler.accuracy.metrics import sqnr_db
 from compiler.graph import Graph, Op, Tensor
 from compiler.options import BuildOptions
+from compiler.quantization.linear import linear
 from compiler.registry import op_class
 
 #: How many of the worst layers are named, and below what ratio.
@@ -77,7 +78,7 @@ def layers_of(
     worst = set(worst_layers(layers))
     return [
         Layer(each.name, each.operator, each.sqnr_db, each.lost_db,
-              _advice(options))
+              _advice(pair.operator in linear, options))
         if i in worst else each
         for i, (each, pair) in enumerate(zip(layers, pairs, strict=True))
     ]  # fmt: skip
@@ -100,9 +101,15 @@ def worst_layers(layers: Sequence[Layer], count: int = NAMED) -> list[int]:
     return sorted(noisy, key=lambda i: (-layers[i].lost_db, layers[i].sqnr_db))[:count]
 
 
-def _advice(options: BuildOptions) -> tuple[str, ...]:
+def _advice(is_weighted: bool, options: BuildOptions) -> tuple[str, ...]:
     """What to try for this layer, the cheapest first."""
     if options.quantize == "none":
         return ("the float model with --quantize int8 or mixed: this file's scales are fixed",)
-    advice = [] if options.ranges == "percentile" else ["--ranges percentile"]
+    advice = []
+    if options.rounding == "nearest" and is_weighted:
+        advice.append("--rounding adaptive")
+    if options.ranges != "percentile":
+        advice.append("--ranges percentile")
+    if not options.equalize:
+        advice.append("--equalize")
     return (*advice, "--quantize mixed: it keeps such layers in 16 bits")

@@ -15,6 +15,8 @@ from compiler.passes.float_weights import use_float_weights
 from compiler.quantization import operators
 from compiler.quantization.calibrate import calibrate
 from compiler.quantization.convert import quantize_int8
+from compiler.quantization.equalize import equalize
+from compiler.quantization.rounding import improve_weights
 from compiler.quantization.rule import QuantizeRule
 from compiler.quantization.samples import CalibrationWarning, load_samples
 from compiler.report.progress import Progress, silent
@@ -40,4 +42,7 @@ def quantize_graph(
     graph = use_float_weights(graph)
     if samples is None:
         samples = load_samples(graph, options.calibration)
-    return quantize_int8(graph, calibrate(graph, samples, options.ranges, progress))
+    if options.equalize:
+        graph = equalize(graph, samples, progress)
+    ranges = calibrate(graph, samples, options.ranges, progress)
+    return quantize_int8(improve_weights(graph, samples, options.rounding, progress), ranges)

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from compiler.graph import OpView, Quantization, Tensor
 from compiler.quantization.choose import (
     channel_scales,
@@ -33,7 +35,10 @@ class WeightedRule(QuantizeRule):
     def constants(self, view: OpView) -> Mapping[int, Tensor]:
         weight, bias, input_scale = view.input(1), view.optional(2), view.input(0).scale
         assert weight.data is not None
-        scales = channel_scales(weight.data, self.channel_axis)
+        if weight.quant is not None:  # the grid that its values lie on already
+            scales = np.array(weight.quant.scale)
+        else:
+            scales = channel_scales(weight.data, self.channel_axis)
         scales = scales_for_bias(scales, None if bias is None else bias.data, input_scale)
         result = {1: quantized_weight(weight, scales, self.channel_axis)}
         if bias is not None:

@@ -115,7 +115,7 @@ def residual_network() -> tuple[Network, Graph]:
     return network, network.graph([h, network.add("softmax", h, axis=1)])
 
 
-@pytest.mark.parametrize("method", ["minmax", "percentile", "mse"])
+@pytest.mark.parametrize("method", ["minmax", "percentile", "mse", "kl"])
 @pytest.mark.parametrize("numerics", ["tflite", "fast"])
 def test_a_network_follows_its_float_original(method: str, numerics: str) -> None:
     network, graph = residual_network()

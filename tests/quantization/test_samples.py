@@ -65,7 +65,7 @@ def test_without_quantization_the_graph_is_untouched() -> None:
     assert quantize_graph(graph, BuildOptions()) is graph
 
 
-@pytest.mark.parametrize("ranges", ["minmax", "percentile", "mse"])
+@pytest.mark.parametrize("ranges", ["minmax", "percentile", "mse", "kl"])
 def test_the_sample_answers_as_in_float(ranges: str) -> None:
     graph = sample_graph()
     options = BuildOptions(quantize="int8", calibration=sample_calibration(), ranges=ranges)
