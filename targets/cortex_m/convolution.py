@@ -1,4 +1,4 @@
-"""conv2d and fully_connected of Cortex-M in int8."""
+"""conv2d, fully_connected and depthwise_conv2d of one channel, of Cortex-M in int8."""
 
 from __future__ import annotations
 
@@ -26,7 +26,16 @@ def weights_of(view: OpView) -> np.ndarray:
     """(O, K), K in the order of a window."""
     data = view.input(1).data
     assert data is not None
+    if view.op.kind == "depthwise_conv2d":
+        return data.reshape(-1, data.shape[-1]).T
     return data.reshape(data.shape[0], -1)
+
+
+def _is_dense(view: OpView) -> bool:
+    """Whether every output channel sees every input channel."""
+    if view.op.kind == "depthwise_conv2d":
+        return view.input(0).shape[-1] == 1
+    return view.op.kind == "fully_connected" or view.params.groups == 1
 
 
 class Int8Convolution(Kernel):
@@ -37,20 +46,19 @@ class Int8Convolution(Kernel):
 
     def fits(self, view: OpView) -> bool:
         weight, bias = view.input(1), view.optional(2)
-        groups = view.params.groups if view.op.kind == "conv2d" else 1
         return (
             weight.dtype == view.output().dtype == "int8"
             and weight.is_constant and (bias is None or bias.is_constant)
-            and weight.zero_point == 0 and groups == 1 and view.output().elements > 0
+            and weight.zero_point == 0 and _is_dense(view) and view.output().elements > 0
             and self._requantizes(view)
         )  # fmt: skip
 
     def _requantizes(self, view: OpView) -> bool:
         channels = channels_of(view, weights_of(view))
         weight = channels.weight
-        if not is_safe(channels) or not has_words(weight):
+        if not is_safe(channels):
             return False
-        if segment_of(weight) < round_up(weight.shape[1], 8):
+        if not has_words(weight) or segment_of(weight) < round_up(weight.shape[1], 8):
             return self.mode == "any"
         mode = mode_of(view, channels, accumulator_rounding(view))
         return self.mode == "any" or (mode == self.mode and self.clamped != saturates(view))
@@ -61,11 +69,14 @@ class Int8Convolution(Kernel):
     def call(self, view: OpView) -> Call:
         channels = channels_of(view, weights_of(view))
         weight = channels.weight
+        single = not has_words(weight)
+        if single:
+            weight = np.stack([weight, np.zeros_like(weight)], axis=1).reshape(-1, weight.shape[1])
         depth = round_up(weight.shape[1], 8)
         fields = _window_fields(view)
         staged = _run(fields) % 4 != 0
         padded = bool(fields["pad_top"] or fields["pad_left"] or not _covers(fields))
-        columns = 2 * depth * (2 if view.output().elements > len(weight) else 1)
+        columns = 2 * depth * (2 if view.output().elements > fields["output_channels"] else 1)
         return Call(
             "cortex_m_conv2d_int8_shape",
             {
@@ -73,6 +84,7 @@ class Int8Convolution(Kernel):
                 "input_zero_point": view.input(0).zero_point,
                 "depth": depth,
                 "segment": segment_of(weight),
+                "single": int(single),
                 "pointwise": int(_is_pointwise(fields)),
                 "staged": int(staged),
                 "output_zero_point": view.output().zero_point,
@@ -140,7 +152,7 @@ def _window_fields(view: OpView) -> dict[str, int]:
         "input_channels": image[2],
         **extent,
         "output_height": 1 if view.op.kind == "fully_connected" else output.shape[1],
-        "output_channels": weight.shape[0],
+        "output_channels": output.shape[-1],
         "kernel_height": height,
         "kernel_width": width,
         "stride_y": stride[0],
@@ -180,10 +192,10 @@ def _is_pointwise(fields: dict[str, int]) -> bool:
 
 #: Operators of each mode: numerics ``tflite`` rounds fully connected layers once.
 _OPERATORS = {
-    "double": ("conv2d",),
+    "double": ("conv2d", "depthwise_conv2d"),
     "single": ("fully_connected",),
-    "fast": ("conv2d", "fully_connected"),
-    "any": ("conv2d", "fully_connected"),
+    "fast": ("conv2d", "depthwise_conv2d", "fully_connected"),
+    "any": ("conv2d", "depthwise_conv2d", "fully_connected"),
 }
 
 for _mode, _operators in _OPERATORS.items():

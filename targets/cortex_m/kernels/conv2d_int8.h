@@ -16,6 +16,7 @@ struct cortex_m_conv2d_int8_shape {
     int32_t input_zero_point;
     int32_t depth;
     int32_t segment;   /* inputs of it that sums of words have room for; all but in CORTEX_M_ANY */
+    int32_t single;    /* words have no second channel; only in CORTEX_M_ANY */
     int32_t pointwise; /* 1x1 with stride 1 and no padding: pixels follow each other */
     int32_t staged;    /* runs of windows inside of the image, too, do not end with a quad */
     CORTEX_M_OUTPUT_MEMBERS
@@ -54,7 +55,8 @@ KILN_INLINE void cortex_m_multiply(const struct cortex_m_conv2d_int8_shape *s, i
     const int32_t channels = s->output_channels, zero_point = s->output_zero_point;
     const int32_t rounding = s->rounding, words = cortex_m_words(mode, rounding);
     const int32_t low = s->clamp_low, high = s->clamp_high, bytes = 2 * s->depth;
-    const int32_t step = pixels == 1 ? 4 : 2;
+    const int32_t pairs = pixels == 1 ? 2 : 1;
+    const int32_t step = mode == CORTEX_M_ANY && s->single ? pairs : 2 * pairs;
     int32_t c = 0;
     if (pixels == 2 && saturates && mode != CORTEX_M_ANY) {
         c = channels & ~1;
@@ -66,7 +68,7 @@ KILN_INLINE void cortex_m_multiply(const struct cortex_m_conv2d_int8_shape *s, i
         }
         output -= c;
     }
-    for (; c < channels; c += step, weights += step / 2 * bytes) {
+    for (; c < channels; c += step, weights += pairs * bytes) {
         struct cortex_m_sums sums[2];
         cortex_m_sum(s, pixels, mode, columns, weights, sums);
         for (int32_t i = 0; i < step && c + i < channels; i++, constants += words) {
@@ -74,10 +76,12 @@ KILN_INLINE void cortex_m_multiply(const struct cortex_m_conv2d_int8_shape *s, i
                 cortex_m_channel(mode, rounding, constants, zero_point);
             const int32_t last = pixels == 2 ? channels : 0;
             for (int32_t j = 0; j <= last; j += channels) {
-                const struct cortex_m_sums sum = sums[pixels == 1 ? i >> 1 : j > 0];
+                const int32_t pair = pixels == 2 ? j > 0 : step == pairs ? i : i >> 1;
+                const struct cortex_m_sums sum = sums[pair];
                 const int32_t second = mode == CORTEX_M_ANY ? sum.both : cortex_m_second(sum);
                 output[j + c + i] = cortex_m_requantize(
-                    mode, rounding, channel, i & 1 ? second : sum.first, saturates, low, high);
+                    mode, rounding, channel, step != pairs && (i & 1) ? second : sum.first,
+                    saturates, low, high);
             }
         }
     }
