@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from compiler.graph import Graph
+from compiler.passes.constant_outputs import copy_constant_outputs
 from compiler.passes.fold_batch_norm import fold_batch_norm
 from compiler.passes.fold_clamp import fold_clamp
 from compiler.passes.fold_constants import fold_constants
@@ -35,7 +36,7 @@ CANONICAL: list[Pass] = [
 ]
 
 #: What a quantized graph goes through before it is scheduled.
-FUSION: list[Pass] = [fuse_lookup, fuse_elementwise, settle_states]
+FUSION: list[Pass] = [fuse_lookup, fuse_elementwise, settle_states, copy_constant_outputs]
 
 
 def run_passes(graph: Graph, passes: Iterable[Pass]) -> Graph:

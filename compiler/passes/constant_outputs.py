@@ -1,23 +1,28 @@
-"""An output that is constant is copied from a constant, so that it lies in the arena."""
+"""A model's output that is a constant is copied in each run: outputs are read from the arena."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from compiler.graph import Graph, Op
+from compiler.graph import Graph, Op, Tensor
 from compiler.operators.movement import ReshapeParams
+from compiler.passes.rewrite import fresh_name, renamed
 
 
 def copy_constant_outputs(graph: Graph) -> Graph:
-    """The graph with a copy for each output that nothing computes any more."""
-    ops, tensors = list(graph.ops), dict(graph.tensors)
-    for name in graph.outputs:
-        tensor = tensors[name]
+    """The graph with such an output made by an operator, under its own name."""
+    copies: list[Op] = []
+    values: dict[str, Tensor] = {}  # by the output's name
+    for name in dict.fromkeys(graph.outputs):
+        tensor = graph.tensors[name]
         if tensor.is_constant:
-            source = name + "/constant"
-            while source in tensors:
-                source += "_"
-            tensors[source] = replace(tensor, name=source)
-            tensors[name] = replace(tensor, data=None)
-            ops.append(Op("reshape", name, (source,), (name,), ReshapeParams(tensor.shape)))
-    return graph.replace(ops=tuple(ops), tensors=tensors) if len(ops) > len(graph.ops) else graph
+            value = fresh_name(graph, f"{name}/value")
+            values[name] = replace(tensor, name=value)
+            copies.append(Op("reshape", name, (value,), (name,), ReshapeParams(tensor.shape)))
+    if not copies:
+        return graph
+    names = {name: tensor.name for name, tensor in values.items()}
+    ops = [renamed(op, names) for op in graph.ops]
+    outputs = {name: replace(graph.tensors[name], data=None) for name in values}
+    graph = graph.replace(tensors={**graph.tensors, **outputs})
+    return graph.with_ops([*ops, *copies], values.values())

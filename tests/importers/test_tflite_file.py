@@ -126,11 +126,11 @@ def test_everything_unsupported_is_listed() -> None:
     y = [model.tensor(name, (2, 3), "float32") for name in names]
     model.op("MATRIX_DIAG", [x], [y[0]])
     model.op("TANH", [y[0]], [y[1]])
-    model.op("WHERE", [y[1]], [y[2]])
+    model.op("UNIQUE", [y[1]], [y[2]])
     with pytest.raises(UnsupportedError) as failure:
         read(model.build([x], [y[2]]))
     text = str(failure.value)
-    assert "MATRIX_DIAG 'first'" in text and "WHERE 'third'" in text
+    assert "MATRIX_DIAG 'first'" in text and "UNIQUE 'third'" in text
     assert "second" not in text and "\n" not in text
 
 
