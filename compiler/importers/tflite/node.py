@@ -15,6 +15,8 @@ from compiler.importers.tflite.model_file import FileOperator
 from compiler.importers.tflite.schema import names_of, schema
 
 Lowering = Callable[["Node"], None]
+#: (number of a subgraph, its inputs, the caller's name) -> its outputs
+Inline = Callable[[int, Sequence[Tensor], str], list[Tensor]]
 
 _lowerings: dict[str, Lowering] = {}
 
@@ -60,8 +62,10 @@ class Node:
         operator: FileOperator,
         inputs: tuple[Tensor | None, ...],
         outputs: tuple[Tensor, ...],
+        inline: Inline | None = None,
     ) -> None:
         self.build = build
+        self._inline = inline
         self.operator = operator
         self.inputs = inputs
         self.outputs = outputs
@@ -106,6 +110,12 @@ class Node:
         table = getattr(schema(), table_name)()
         table.Init(self.operator.table.Bytes, self.operator.table.Pos)
         return table
+
+    def run_subgraph(self, number: int, inputs: Sequence[Tensor]) -> list[Tensor]:
+        """Append the operators of another subgraph of the file; returns its outputs."""
+        if self._inline is None:
+            raise UnsupportedError("control flow in an initialiser is not supported")
+        return self._inline(number, inputs, self.name)
 
     def emit(self, kind: str, inputs: Sequence[Tensor | None], params: Any) -> None:
         """Append the operator that makes this node's outputs."""

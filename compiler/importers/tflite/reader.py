@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import struct
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from compiler.errors import KilnError, ModelError, UnsupportedError, UsageError
 from compiler.graph import DTYPE_BYTES, Graph, Shape, Tensor
 from compiler.importers.metadata import read_metadata
 from compiler.importers.tflite.builder import GraphBuilder
+from compiler.importers.tflite.control import Inlined
 from compiler.importers.tflite.dilation import fold_space_to_batch
 from compiler.importers.tflite.model_file import ABSENT, FileOperator, FileSubgraph, parse
 from compiler.importers.tflite.node import Node, lowering_of
@@ -41,7 +42,7 @@ def read_tflite(data: bytes, path: Path, shapes: Mapping[str, Shape]) -> Graph:
     file = parse(data, path)
     try:
         main = resolve_variables(file, lambda initial: _Reading(initial, path, {}).graph())
-        graph = _Reading(main, path, shapes).graph()
+        graph = _Reading(main, path, shapes, file.subgraphs).graph()
     except UsageError:
         raise
     except KilnError as error:
@@ -59,23 +60,30 @@ class _Reading:
     operators need, and signed, which the others need. Each is made of the other when asked for.
     """
 
-    def __init__(self, subgraph: FileSubgraph, path: Path, shapes: Mapping[str, Shape]) -> None:
+    def __init__(
+        self,
+        subgraph: FileSubgraph,
+        path: Path,
+        shapes: Mapping[str, Shape],
+        others: Sequence[FileSubgraph] = (),
+    ) -> None:
         self._original = subgraph
         self._subgraph = make_signed(fold_space_to_batch(subgraph))
         self._shapes = shapes
         self._build = GraphBuilder(path.stem)
         self._unsupported: dict[tuple[str, str], list[str]] = {}  # (kind, reason) -> names
         self._edge = {*subgraph.inputs, *subgraph.outputs}
+        self._others = others  # subgraphs that control flow runs, by number
+        self._prefix = ""  # of names, where it is run by another
+        self._given: dict[int, Tensor] = {}  # inputs that the other gives, signed
+        self._inlined = Inlined()
 
     def graph(self) -> Graph:
         self._check_shape_names()
         for index in dict.fromkeys(self._subgraph.inputs):
             tensor = self._declared(index, signed=False)
             self._build.define(replace(tensor, shape=self._bound_shape(index)))
-        for index in self._constants():
-            self._define_constant(index)
-        for position, operator in enumerate(self._subgraph.operators):
-            self._lower(operator, position)
+        self._read_operators()
         if self._unsupported:
             raise UnsupportedError(self._what_is_unsupported())
         ends = (
@@ -84,6 +92,28 @@ class _Reading:
         )
         return self._build.finish(*ends)
 
+    def _inline(self, number: int, inputs: Sequence[Tensor], caller: str) -> list[Tensor]:
+        """The outputs of subgraph ``number`` on ``inputs``, its operators put in this graph."""
+        if not 0 < number < len(self._others):
+            raise ModelError(f"subgraph {number} does not exist; get the file again")
+        subgraph = self._others[number]
+        if len(inputs) != len(subgraph.inputs):
+            raise ModelError(f"{len(inputs)} inputs for the {len(subgraph.inputs)} of a subgraph")
+        with self._inlined.count(len(subgraph.operators)) as call:
+            inner = _Reading(subgraph, Path(), {}, self._others)
+            inner._build, inner._unsupported = self._build, self._unsupported
+            inner._inlined, inner._edge = self._inlined, set()
+            inner._prefix = f"{caller}/{call}/"
+            inner._given = dict(zip(subgraph.inputs, inputs, strict=True))
+            inner._read_operators()
+            return [inner._tensor(index, signed=True) for index in subgraph.outputs]
+
+    def _read_operators(self) -> None:
+        for index in self._constants():
+            self._define_constant(index)
+        for position, operator in enumerate(self._subgraph.operators):
+            self._lower(operator, position)
+
     def _is_converted(self, index: int) -> bool:
         """Whether a tensor has two forms."""
         return self._original.tensors[index].dtype != self._subgraph.tensors[index].dtype
@@ -91,7 +121,7 @@ class _Reading:
     def _declared(self, index: int, *, signed: bool) -> Tensor:
         """The tensor, as yet of the shape that the file says, in one of its forms."""
         tensor = (self._subgraph if signed else self._original).tensors[index]
-        name = tensor.name
+        name = f"{self._prefix}{tensor.name}"
         if self._is_converted(index) and signed == (index in self._edge):
             name = f"{name}/signed" if signed else f"{name}/unsigned"
         return Tensor(name, tensor.shape, tensor.dtype, tensor.quant)
@@ -99,6 +129,11 @@ class _Reading:
     def _tensor(self, index: int, *, signed: bool) -> Tensor:
         """The tensor in one of its forms, made of the other form if need be."""
         tensor = self._declared(index, signed=signed)
+        given = self._given.get(index)
+        if given is not None and (signed or not self._is_converted(index)):
+            return given
+        if tensor.name not in self._build and given is not None:
+            self._build.add("requantize", (given,), QuantizeParams(), (tensor,))
         if tensor.name not in self._build:
             other = self._declared(index, signed=not signed).name
             if other not in self._build:
@@ -157,7 +192,7 @@ class _Reading:
                 None if index == ABSENT else self._tensor(index, signed=signed)
                 for index in operator.inputs
             )
-            lowering(Node(self._build, operator, inputs, outputs))
+            lowering(Node(self._build, operator, inputs, outputs, self._inline))
         except UnsupportedError as error:
             self._unsupported.setdefault((operator.kind, str(error)), []).append(f"'{name}'")
             self._pretend(outputs)
