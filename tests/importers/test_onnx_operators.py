@@ -242,6 +242,23 @@ INDEXING = {
     "one hot": Case("OneHot", (ints(1, -1, 4),), (ints(5), np.array([0, 2], np.float32))),
     "trilu": Case("Trilu", (LINE,), (ints(1),), {"upper": 0}),
     "reverse": Case("ReverseSequence", (LINE,), (ints(2, 1),), {"batch_axis": 0, "time_axis": 1}),
+    "einsum": Case("Einsum", (noise(2, 3, 4), noise(2, 4, 5)), (), {"equation": "bij,bjk->bik"}),
+    "einsum heads": Case("Einsum", (noise(2, 3, 4, 5), noise(2, 6, 4, 5, seed=1)), (), {
+        "equation": "bqhd,bkhd->bhqk"}),
+    "einsum ellipsis": Case("Einsum", (noise(2, 3, 4), noise(4, 5)), (), {
+        "equation": "...i,ij->j..."}),
+    "einsum three": Case("Einsum", (noise(3, 4), noise(4, 5, seed=1), noise(3, 5, seed=2)), (), {
+        "equation": "ij,jk,ik->k"}),
+    "einsum implicit": Case("Einsum", (noise(3, 4), noise(4, 5)), (), {"equation": "ij,jk"}),
+    "einsum one": Case("Einsum", (noise(3, 4, 2),), (), {"equation": "ijk->ki"}),
+    "dft": Case("DFT", (noise(2, 10, 1),), (), {"axis": 1, "onesided": 1}),
+    "dft inverse": Case("DFT", (noise(2, 6, 3, 2),), (), {"axis": 1, "inverse": 1}),
+    "stft": Case("STFT", (noise(1, 40, 1),), (
+        np.array(8, INT64), np.hanning(16).astype(np.float32))),
+    "column to image": Case("Col2Im", (noise(1, 12, 30),), (ints(6, 7), ints(2, 2)), {
+        "pads": [0, 0, 0, 0]}),
+    "compress": Case("Compress", (LINE,), (np.array([1, 0, 1, 0, 0, 1], bool),), {"axis": 1}),
+    "wrap": Case("Pad", (LINE,), (ints(0, 1, 2, 0, 0, 3),), {"mode": "wrap"}, opset=19),
     "grid": Case("GridSample", (X[:, :, :5, :6], GRID), (), {"align_corners": 1}, opset=20),
     "grid cubic": Case("GridSample", (X, GRID), (), {
         "mode": "cubic", "padding_mode": "reflection"}, opset=20),

@@ -3,7 +3,9 @@
 from compiler.importers.onnx_model.lower import (
     control,
     convolution,
+    einsum,
     elementwise,
+    fourier,
     indexing,
     matrix,
     movement,
@@ -17,6 +19,7 @@ from compiler.importers.onnx_model.lower import (
 )
 
 __all__ = [
-    "control", "convolution", "elementwise", "indexing", "matrix", "movement", "normalization",
-    "pooling", "quantization", "recurrent", "reduction", "resize", "shapes",
+    "control", "convolution", "einsum", "elementwise", "fourier", "indexing", "matrix",
+    "movement", "normalization", "pooling", "quantization", "recurrent", "reduction", "resize",
+    "shapes",
 ]  # fmt: skip

@@ -115,7 +115,8 @@ def _sliced(node: Node, name: str, ranges: list[range]) -> str:
     if all(r == range(size) for r, size in zip(ranges, node.build.shape(name), strict=True)):
         return name
     if not all(ranges):
-        raise UnsupportedError("a slice without elements")
+        shape, dtype = tuple(map(len, ranges)), node.build.tensors[name].dtype
+        return node.build.constant(np.empty(shape, dtype), "empty")
     params = SliceParams(
         tuple(r.start for r in ranges),
         tuple(len(r) for r in ranges),
@@ -139,19 +140,15 @@ def gather(node: Node) -> str:
 
 @reads("Pad")
 def pad(node: Node) -> str:
-    rank, build = node.rank(), node.build
+    build = node.build
+    if node.attribute("mode", "constant") == "wrap":
+        return _wrapped(node)
     mode = {"constant": "constant", "reflect": "reflect", "edge": "edge"}.get(
         node.attribute("mode", "constant")
     )
     if mode is None:
         raise UnsupportedError(f"mode '{node.attribute('mode', '')}'")
-    pads = [int(p) for p in node.attribute("pads", [])] or node.integers_at(1, "pads")
-    axes = list(range(rank))
-    if node.has(3):
-        axes = [normal_axis(axis, rank) for axis in node.integers_at(3, "axes")]
-    before, after = [0] * rank, [0] * rank
-    for i, axis in enumerate(axes):
-        before[axis], after[axis] = pads[i], pads[i + len(pads) // 2]
+    before, after = _pads(node)
     value = float(node.attribute("value", 0.0))
     if node.has(2):
         value = float(node.constant(2, "pad value").reshape(()))
@@ -164,6 +161,31 @@ def pad(node: Node) -> str:
         tuple(max(b, 0) for b in before), tuple(max(a, 0) for a in after), mode, value
     )
     return build.emit("pad", x, params=params) if any(params.before + params.after) else x
+
+
+def _pads(node: Node) -> tuple[list[int], list[int]]:
+    """Before and after each axis; negative ones cut."""
+    rank = node.rank()
+    pads = [int(p) for p in node.attribute("pads", [])] or node.integers_at(1, "pads")
+    axes = list(range(rank))
+    if node.has(3):
+        axes = [normal_axis(axis, rank) for axis in node.integers_at(3, "axes")]
+    before, after = [0] * rank, [0] * rank
+    for i, axis in enumerate(axes):
+        before[axis], after[axis] = pads[i], pads[i + len(pads) // 2]
+    return before, after
+
+
+def _wrapped(node: Node) -> str:
+    """As if the tensor repeated without end."""
+    build, x = node.build, node.input()
+    for axis, (before, after) in enumerate(zip(*_pads(node), strict=True)):
+        if before or after:
+            size = build.shape(x)[axis]
+            places = (np.arange(-before, size + after) % size).astype(np.int32)
+            indices = build.constant(places, "places")
+            x = build.emit("gather", x, indices, params=GatherParams(axis))
+    return x
 
 
 @reads("Expand")

@@ -6,9 +6,12 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from compiler.importers.onnx_model.node import Node, reads
 from compiler.importers.onnx_model.windows import Window, from_image, read_window, to_image
-from compiler.operators.movement import PadParams
+from compiler.operators.indexing import ScatterElementsParams
+from compiler.operators.movement import PadParams, SliceParams
 from compiler.operators.pooling import PoolParams
 from compiler.operators.reduction import ReduceParams
 
@@ -134,3 +137,64 @@ def local_response_normalization(node: Node) -> str:
     mean = build.reshape(build.emit("average_pool2d", squares, params=params), shape)
     base = build.emit("add", build.emit("mul", mean, build.like(x, alpha)), build.like(x, bias))
     return build.emit("div", x, build.emit("pow", base, build.like(x, beta)))
+
+
+@reads("MaxUnpool")
+def max_unpool(node: Node) -> str:
+    """Each value at its index into the flat output, the rest 0."""
+    build, shape = node.build, node.shape()
+    rank = len(shape) - 2
+    kernel = [int(size) for size in node.required("kernel_shape")]
+    strides = [int(size) for size in node.attribute("strides", [1] * rank)]
+    pads = [int(size) for size in node.attribute("pads", [0] * (2 * rank))]
+    inner = tuple(
+        (size - 1) * stride - pads[i] - pads[i + rank] + width
+        for i, (size, stride, width) in enumerate(zip(shape[2:], strides, kernel, strict=True))
+    )
+    full = (*shape[:2], *inner)
+    zeros = build.constant(np.zeros(math.prod(full), node.dtype()), "zeros")
+    places, values = (build.reshape(node.input(i), (-1,)) for i in (1, 0))
+    y = build.emit("scatter_elements", zeros, places, values, params=ScatterElementsParams(0))
+    y = build.reshape(y, full)
+    if node.has(2):
+        wanted = tuple(node.integers_at(2, "the output's shape"))
+        after = tuple(w - size for w, size in zip(wanted, full, strict=True))
+        if any(after):
+            y = build.emit("pad", y, params=PadParams((0,) * len(full), after))
+    return y
+
+
+@reads("Col2Im")
+def column_to_image(node: Node) -> str:
+    """The sum of all blocks where they lie in the padded image, of which the padding goes."""
+    build = node.build
+    image, block = (node.integers_at(i, what) for i, what in ((1, "the image"), (2, "the block")))
+    rank = len(image)
+    dilations, strides = (
+        [int(v) for v in node.attribute(name, [1] * rank)] for name in ("dilations", "strides")
+    )
+    pads = [int(p) for p in node.attribute("pads", [0] * (2 * rank))]
+    padded = [size + pads[i] + pads[i + rank] for i, size in enumerate(image)]
+    taps = np.indices(block).reshape(rank, -1)
+    counts = [
+        (size - (width - 1) * dilation - 1) // stride + 1
+        for size, width, dilation, stride in zip(padded, block, dilations, strides, strict=True)
+    ]
+    starts = np.indices(counts).reshape(rank, -1)
+    places = np.zeros((taps.shape[1], starts.shape[1]), np.int64)
+    for axis in range(rank):
+        at = taps[axis][:, None] * dilations[axis] + starts[axis][None] * strides[axis]
+        places = places * padded[axis] + at
+    batch, channels = node.shape()[0], node.shape()[1] // math.prod(block)
+    rows = batch * channels
+    indices = np.broadcast_to(places.reshape(1, -1), (rows, places.size))
+    zeros = build.constant(np.zeros((rows, math.prod(padded)), node.dtype()), "zeros")
+    y = build.emit(
+        "scatter_elements", zeros, build.constant(indices, "places"),
+        build.reshape(node.input(), (rows, -1)), params=ScatterElementsParams(1, "add"),
+    )  # fmt: skip
+    y = build.reshape(y, (batch, channels, *padded))
+    if any(pads):
+        params = SliceParams((0, 0, *pads[:rank]), (batch, channels, *image), (1,) * (rank + 2))
+        y = build.emit("slice", y, params=params)
+    return y
