@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from compiler.files import read_bytes
 from compiler.kernels import Call, Field, Kernel
 from compiler.paths import RUNTIME, TARGETS
 from compiler.schedule import Step
@@ -62,6 +63,14 @@ def include_path(kernel: Kernel) -> str:
     return f"{kernel.target}/kernels/{kernel.source}"
 
 
+def source_text(kernel: Kernel) -> str:
+    """What brings the kernel's body in: an include, or a plugin's header as it is."""
+    if kernel.folder is None:
+        return f'#include "{include_path(kernel)}"'
+    text = read_bytes(kernel.folder / kernel.source, f"source of kernel '{kernel.name}'").decode()
+    return f"/* {kernel.source}, of a plugin */\n{text}"
+
+
 def _copy_name(step: Step) -> str:
     """The shared copy of a kernel; one that takes any number of buffers has one for each."""
     return f"{step.kernel.name}__shared_{len(step.call.buffers)}"
@@ -102,12 +111,11 @@ def emit_kernels(steps: Sequence[Step], *, shared: bool) -> KernelCode:
             chunks.append(c_struct(shape, call))
             chunks.append(f"static void kernel_{index}(void *const *b) {{\n    {body}\n}}\n")
         order.append(functions[identity])
-    includes = dict.fromkeys(include_path(step.kernel) for step in steps)
-    head = "\n".join(f'#include "{path}"' for path in includes)
+    head = "\n".join(dict.fromkeys(source_text(step.kernel) for step in steps))
     table = ", ".join(f"kernel_{i}" for i in range(len(functions))) or "0"
     body = head + "\n\n" + "\n".join(chunks)
     body += f"\nstatic const kiln_kernel kernels[] = {{{table}}};\n"
-    digest = _code_hash(body, includes)
+    digest = _code_hash(body)
     code_hash = ", ".join(f"0x{byte:02x}" for byte in digest)
     text = (
         "/* The kernels of one model, each with the shapes it is called with. Made by Kiln. */\n"
@@ -133,8 +141,8 @@ def header_closure(includes: Iterable[str]) -> list[Path]:
     return sorted(found)
 
 
-def _code_hash(body: str, includes: Iterable[str]) -> bytes:
+def _code_hash(body: str) -> bytes:
     digest = hashlib.sha256(body.encode())
-    for path in header_closure(includes):
+    for path in header_closure(INCLUDE.findall(body)):
         digest.update(path.read_bytes())
     return digest.digest()[:16]

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -81,7 +82,8 @@ class Kernel:
     name: ClassVar[str]  # "<op>_<dtype>__<isa>[_<tile>]": C function and registered name
     ops: ClassVar[tuple[str, ...]]
     target: ClassVar[str]
-    source: ClassVar[str]  # C header below targets/<target>/kernels/
+    source: ClassVar[str]  # C header below targets/<target>/kernels/, or below ``folder``
+    folder: ClassVar[Path | None] = None  # of a plugin's header, which then is part of the output
     dtypes: ClassVar[tuple[str, ...]]  # dtypes of input 0 that it takes, for the support table
     shareable: ClassVar[bool] = True  # False: the body is only any good with a constant shape
 
@@ -112,9 +114,18 @@ _by_name: dict[str, Kernel] = {}
 
 
 def kernel(
-    op: str | tuple[str, ...], *, target: str, name: str, source: str, dtypes: tuple[str, ...]
+    op: str | tuple[str, ...],
+    *,
+    target: str,
+    name: str,
+    source: str,
+    dtypes: tuple[str, ...],
+    folder: Path | None = None,
 ) -> Callable[[type[Kernel]], type[Kernel]]:
-    """Class decorator: register one instance of the kernel, for one or several operators."""
+    """Class decorator: register one instance of the kernel, for one or several operators.
+
+    ``folder`` is for plugins: where ``source`` lies. Such a header may include Kiln's own.
+    """
 
     def register(cls: type[Kernel]) -> type[Kernel]:
         if name in _by_name:
@@ -126,7 +137,7 @@ def kernel(
         ops = (op,) if isinstance(op, str) else op
         # One class may serve several operators or dtypes, so the identity is the instance's.
         for key, value in dict(
-            name=name, ops=ops, target=target, source=source, dtypes=dtypes
+            name=name, ops=ops, target=target, source=source, dtypes=dtypes, folder=folder
         ).items():
             setattr(instance, key, value)
         _by_name[name] = instance
