@@ -20,7 +20,7 @@ from compiler.importers.tflite.schema import schema
 
 _TYPES = {
     "float32": "FLOAT32", "float16": "FLOAT16", "int32": "INT32", "uint8": "UINT8",
-    "int64": "INT64", "bool": "BOOL", "int16": "INT16", "int8": "INT8",
+    "int64": "INT64", "bool": "BOOL", "int16": "INT16", "int8": "INT8", "complex64": "COMPLEX64",
 }  # fmt: skip
 
 

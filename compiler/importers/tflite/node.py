@@ -63,9 +63,11 @@ class Node:
         inputs: tuple[Tensor | None, ...],
         outputs: tuple[Tensor, ...],
         inline: Inline | None = None,
+        is_complex: bool = False,
     ) -> None:
         self.build = build
         self._inline = inline
+        self.is_complex = is_complex  # inputs have one more axis, of real and imaginary parts
         self.operator = operator
         self.inputs = inputs
         self.outputs = outputs

@@ -31,6 +31,11 @@ _INCONSISTENT = (
     ArithmeticError, MemoryError,
 )  # fmt: skip
 
+COMPLEX = "complex64"
+COMPLEX_OPERATORS = (
+    "RFFT2D", "COMPLEX_ABS", "REAL", "IMAG", "RESHAPE", "SQUEEZE", "EXPAND_DIMS",
+)  # fmt: skip
+
 METADATA_NAME = "TFLITE_METADATA"
 
 
@@ -124,7 +129,17 @@ class _Reading:
         name = f"{self._prefix}{tensor.name}"
         if self._is_converted(index) and signed == (index in self._edge):
             name = f"{name}/signed" if signed else f"{name}/unsigned"
-        return Tensor(name, tensor.shape, tensor.dtype, tensor.quant)
+        dtype = "float32" if tensor.dtype == COMPLEX else tensor.dtype
+        return Tensor(name, tensor.shape, dtype, tensor.quant)
+
+    def _is_complex(self, operator: FileOperator) -> bool:
+        """Whether it takes or gives complex numbers. Raises UnsupportedError where it cannot."""
+        tensors = self._subgraph.tensors
+        taken = any(tensors[i].dtype == COMPLEX for i in operator.inputs if i != ABSENT)
+        given = any(tensors[i].dtype == COMPLEX for i in operator.outputs)
+        if (taken or given) and operator.kind not in COMPLEX_OPERATORS:
+            raise UnsupportedError("complex numbers are not supported here")
+        return taken
 
     def _tensor(self, index: int, *, signed: bool) -> Tensor:
         """The tensor in one of its forms, made of the other form if need be."""
@@ -192,7 +207,8 @@ class _Reading:
                 None if index == ABSENT else self._tensor(index, signed=signed)
                 for index in operator.inputs
             )
-            lowering(Node(self._build, operator, inputs, outputs, self._inline))
+            is_complex = self._is_complex(operator)
+            lowering(Node(self._build, operator, inputs, outputs, self._inline, is_complex))
         except UnsupportedError as error:
             self._unsupported.setdefault((operator.kind, str(error)), []).append(f"'{name}'")
             self._pretend(outputs)

@@ -27,6 +27,17 @@ def _reshape_inner(node: Node, tensor: Tensor, shape: Shape) -> Tensor:
     return node.inner("reshape", (tensor,), ReshapeParams(shape))
 
 
+def _shape(node: Node) -> Shape:
+    """Of the input, without the axis of a complex number's parts."""
+    shape = node.input(0).shape
+    return shape[:-1] if node.is_complex else shape
+
+
+def _emit_view(node: Node, shape: Shape) -> None:
+    whole = (*shape, 2) if node.is_complex else shape
+    node.emit("reshape", (node.input(0),), ReshapeParams(whole))
+
+
 @reads("RESHAPE")
 def reshape(node: Node) -> None:
     if node.optional(1) is not None:
@@ -35,18 +46,18 @@ def reshape(node: Node) -> None:
         options = node.options("ReshapeOptions")
         count = options.NewShapeLength()
         wanted = tuple(int(size) for size in options.NewShapeAsNumpy()) if count else ()
-    tensor = node.input(0)
-    known = math.prod(size for size in wanted if size != -1)
+    shape = _shape(node)
+    elements, known = math.prod(shape), math.prod(size for size in wanted if size != -1)
     if wanted.count(-1) == 1 and known > 0:
-        wanted = tuple(tensor.elements // known if size == -1 else size for size in wanted)
-    if math.prod(wanted) != tensor.elements:
-        raise ModelError(f"cannot give shape {list(tensor.shape)} the shape {list(wanted)}")
-    node.emit("reshape", (tensor,), ReshapeParams(wanted))
+        wanted = tuple(elements // known if size == -1 else size for size in wanted)
+    if math.prod(wanted) != elements:
+        raise ModelError(f"cannot give shape {list(shape)} the shape {list(wanted)}")
+    _emit_view(node, wanted)
 
 
 @reads("SQUEEZE")
 def squeeze(node: Node) -> None:
-    shape = node.input(0).shape
+    shape = _shape(node)
     options = node.options("SqueezeOptions")
     count = options.SqueezeDimsLength()
     given = [int(axis) for axis in options.SqueezeDimsAsNumpy()] if count else None
@@ -57,15 +68,15 @@ def squeeze(node: Node) -> None:
     if any(shape[axis] != 1 for axis in axes):
         raise ModelError(f"cannot squeeze axes {sorted(axes)} of shape {list(shape)}")
     kept = tuple(size for axis, size in enumerate(shape) if axis not in axes)
-    node.emit("reshape", (node.input(0),), ReshapeParams(kept))
+    _emit_view(node, kept)
 
 
 @reads("EXPAND_DIMS")
 def expand_dims(node: Node) -> None:
-    shape = node.input(0).shape
+    shape = _shape(node)
     (value,) = node.integers(1, "axis")
     axis = node.axis(value, len(shape) + 1)
-    node.emit("reshape", (node.input(0),), ReshapeParams((*shape[:axis], 1, *shape[axis:])))
+    _emit_view(node, (*shape[:axis], 1, *shape[axis:]))
 
 
 @reads("PACK")
