@@ -38,6 +38,7 @@ class _Conversion:
 
     def run(self) -> Graph:
         self.tensors = dict(self.graph.tensors)
+        self._convert_states()
         for op in self.graph.ops:
             if id(op) in self.scales.integer:
                 self._integer(op)
@@ -47,6 +48,17 @@ class _Conversion:
         for name in self.graph.outputs:
             self._as_real(name)
         return self.graph.with_ops(self.ops, self.tensors.values())
+
+    def _convert_states(self) -> None:
+        """A state that an integer operator writes is int8 from the beginning."""
+        for op in self.graph.ops:
+            for name in op.outputs if id(op) in self.scales.integer else ():
+                state = self.graph.tensors[name]
+                if state.is_state:
+                    quant = self.scales.quantization[name]
+                    data = None if state.data is None else quantized_constant(state, quant)
+                    self.tensors[name] = replace(state, dtype="int8", quant=quant, data=data)
+                    self.int8[name] = name
 
     def _fresh(self, name: str) -> str:
         while name in self.tensors:
@@ -73,7 +85,7 @@ class _Conversion:
     def _output(self, name: str) -> tuple[str, str]:
         """(tensor that the operator makes, tensor that its readers take) for output ``name``."""
         tensor = self.tensors[name]
-        if tensor.dtype != "float32":
+        if tensor.dtype != "float32" or tensor.is_state:
             return name, name
         quant = self.scales.quantization[name]
         target = self._fresh(f"{name}/int8") if name in self.graph.outputs else name
@@ -93,7 +105,7 @@ class _Conversion:
         tensor, quant = self.graph.tensors[name], self.scales.quantization[name]
         target = self._fresh(f"{name}/int8")
         self.int8[name] = target
-        self.tensors[target] = replace(tensor, name=target, dtype="int8", quant=quant)
+        self.tensors[target] = Tensor(target, tensor.shape, "int8", quant)
         if tensor.is_constant:
             self.tensors[target] = replace(
                 self.tensors[target], data=quantized_constant(tensor, quant)

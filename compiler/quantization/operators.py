@@ -76,6 +76,14 @@ class ClampRule(EqualScalesRule):
     narrows: ClassVar[bool] = True
 
 
+class StateRule(EqualScalesRule):
+    """A state's initial value must be representable, too."""
+
+    def extremes(self, view: OpView) -> tuple[float, ...]:
+        data = view.output().data
+        return () if data is None else (float(data.min()), float(data.max()))
+
+
 quantize.of("conv2d", "fully_connected", "transpose_conv2d")(WeightedRule(channel_axis=0))
 quantize.of("depthwise_conv2d")(WeightedRule(channel_axis=3))
 quantize.of("add", "sub", "mul", "mean", "batch_matmul")(QuantizeRule())
@@ -89,6 +97,7 @@ quantize.of(
     "average_pool2d", "max_pool2d", "reduce_max", "reduce_min", "maximum", "minimum",
 )(EqualScalesRule())  # fmt: skip
 quantize.of("pad")(PadRule())
+quantize.of("assign_state", "read_state")(StateRule())
 quantize.of("clamp")(ClampRule())
 quantize.of("arg_max", "arg_min")(QuantizeRule())
 quantize.of("softmax", "logistic")(FixedOutputRule(1 / 256, -128))

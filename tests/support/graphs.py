@@ -47,7 +47,7 @@ class Sketch:
     def op(self, kind: str, inputs: Sequence[str], output: str, params: Any, **fields: Any) -> str:
         """Add an operator; ``fields`` (dtype, quant) say how its output differs from input 0."""
         first = self.tensors[inputs[0]]
-        draft = replace(first, name=output, data=None, **fields)
+        draft = replace(first, name=output, data=None, is_state=False, **fields)
         self.tensors[output] = draft
         op = Op(kind, output, tuple(inputs), (output,), params)
         ((shape, dtype),) = output_shapes[kind](OpView(op, self.graph([])))
