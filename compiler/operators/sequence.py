@@ -15,7 +15,7 @@ Array = np.ndarray
 
 GATES = {"rnn": 1, "lstm": 4, "gru": 3}
 ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
-    "logistic": lambda x: np.asarray(1 / (1 + np.exp(-x))),
+    "logistic": lambda x: np.asarray(0.5 * (1 + np.tanh(0.5 * x))),
     "tanh": np.tanh,
     "relu": lambda x: np.maximum(x, 0),
 }

@@ -17,7 +17,10 @@ from onnxruntime.quantization import (
 
 from compiler.graph import Graph, Tensor
 from compiler.importers.onnx_model.qdq import Origin
+from compiler.options import BuildOptions
+from compiler.pipeline import lower_model
 from compiler.simulator import Simulator
+from scripts.host_batch import Prepared, run_batch
 from tests.importers.onnx_models import make_model, noise, read_canonical, run_onnxruntime
 
 
@@ -56,13 +59,18 @@ class Samples(CalibrationDataReader):
         return self._left.pop() if self._left else None
 
 
-def quantized(folder: Path, activation: QuantType, per_channel: bool) -> tuple[Path, np.ndarray]:
+def quantized(
+    folder: Path,
+    activation: QuantType,
+    per_channel: bool,
+    form: QuantFormat = QuantFormat.QDQ,
+) -> tuple[Path, np.ndarray]:
     """The network by ONNX Runtime's quantizer; an input."""
     model, x = network()
     source, target = folder / "float.onnx", folder / "qdq.onnx"
     onnx.save(model, source)
     quantize_static(
-        str(source), str(target), Samples(x), quant_format=QuantFormat.QDQ,
+        str(source), str(target), Samples(x), quant_format=form,
         activation_type=activation, weight_type=QuantType.QInt8, per_channel=per_channel,
     )  # fmt: skip
     return target, x["x"]
@@ -80,10 +88,11 @@ def _float_kinds(graph: Graph) -> set[str]:
 
 @pytest.mark.parametrize("activation", [QuantType.QInt8, QuantType.QUInt8])
 @pytest.mark.parametrize("per_channel", [False, True])
+@pytest.mark.parametrize("form", [QuantFormat.QDQ, QuantFormat.QOperator])
 def test_a_whole_network_is_integer(
-    tmp_path: Path, activation: QuantType, per_channel: bool
+    tmp_path: Path, activation: QuantType, per_channel: bool, form: QuantFormat
 ) -> None:
-    path, x = quantized(tmp_path, activation, per_channel)
+    path, x = quantized(tmp_path, activation, per_channel, form)
     model = onnx.load(path)
     graph = read_canonical(tmp_path / "again.onnx", model)
     assert not _float_kinds(graph)
@@ -137,3 +146,13 @@ def test_scales_along_another_axis_are_not_taken() -> None:
     along = origin.quantized(tensor, 1)
     assert along is not None
     np.testing.assert_array_equal(along.data, integers)
+
+
+def test_the_host_computes_what_the_simulator_does(tmp_path: Path) -> None:
+    """The same integers, byte for byte, so the same floats."""
+    path, x = quantized(tmp_path, QuantType.QUInt8, True)
+    options = BuildOptions()
+    expected = Simulator(lower_model(path, options)).run({"x": x})["y"]
+    (result,) = run_batch([Prepared.of(path, {"x": x}, options)], tmp_path / "batch")
+    assert not isinstance(result, str), result
+    np.testing.assert_array_equal(result["y"], expected)

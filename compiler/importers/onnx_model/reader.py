@@ -22,7 +22,8 @@ from compiler.importers.onnx_model.qdq import Origin, fuse_qdq
 from compiler.operators.movement import ReshapeParams
 from compiler.passes.layout import sink_transposes
 
-#: Operators to whose readers quantized tensors are shown as such; to others they are integers.
+#: Operators to whose readers quantized tensors are shown as such, QLinear ones aside; to others
+#: they are integers.
 KEEP_SCALES = (
     "DequantizeLinear", "Reshape", "Transpose", "Flatten", "Squeeze", "Unsqueeze", "Slice",
     "Split", "Gather", "Identity", "DepthToSpace", "SpaceToDepth", "MaxPool", "Tile", "Expand",
@@ -149,7 +150,7 @@ class _Reading:
 
     def _lowered(self, proto: onnx.NodeProto, reader: Reader | None) -> list[str]:
         inputs = tuple(self.values[name] if name else "" for name in proto.input)
-        if proto.op_type not in KEEP_SCALES:
+        if proto.op_type not in KEEP_SCALES and not proto.op_type.startswith("Q"):
             inputs = tuple(self.build.plain(name) if name else "" for name in inputs)
         if reader is not None:
             result = reader(Node(proto, inputs, self.opset, self.build, self._subgraph))

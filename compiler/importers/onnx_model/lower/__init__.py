@@ -11,6 +11,7 @@ from compiler.importers.onnx_model.lower import (
     movement,
     normalization,
     pooling,
+    qoperators,
     quantization,
     recurrent,
     reduction,
@@ -20,6 +21,6 @@ from compiler.importers.onnx_model.lower import (
 
 __all__ = [
     "control", "convolution", "einsum", "elementwise", "fourier", "indexing", "matrix",
-    "movement", "normalization", "pooling", "quantization", "recurrent", "reduction", "resize",
-    "shapes",
+    "movement", "normalization", "pooling", "qoperators", "quantization", "recurrent",
+    "reduction", "resize", "shapes",
 ]  # fmt: skip

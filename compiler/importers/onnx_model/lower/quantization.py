@@ -114,9 +114,8 @@ def dynamic_quantize_linear(node: Node) -> tuple[str, str, str]:
     return build.cast(y, "uint8"), scale, build.cast(point, "uint8")
 
 
-@reads("QLinearMatMul")
-def qlinear_matmul(node: Node) -> str:
-    """Inputs a, its scale and zero point, b, its two, the output's two."""
+def quantized_matmul(node: Node) -> str:
+    """QLinearMatMul whose scales may be computed: in int32, then in float32."""
     product = _integer_matmul(node, 0, 2, 3, 5)
     return _requantized(node, product, (1, 4, 6), 7, channel_axis=-1)
 
@@ -147,7 +146,7 @@ def _integer_matmul(node: Node, a: int, a_zero: int, b: int, b_zero: int) -> str
 def _centred(node: Node, index: int, zero: int, axis: int) -> str:
     """Input ``index`` less its zero point, as int32; several zero points go along ``axis``."""
     build = node.build
-    x = build.cast(node.input(index), "int32")
+    x = build.cast(build.plain(node.input(index)), "int32")
     if not node.has(zero):
         return x
     point = build.cast(node.input(zero), "int32")
@@ -192,9 +191,8 @@ def conv_integer(node: Node) -> str:
     return _integer_conv(node, 0, 2, 1, 3, None)
 
 
-@reads("QLinearConv")
-def qlinear_conv(node: Node) -> str:
-    """Inputs x, its scale and zero point, the weight, its two, the output's two, the bias."""
+def quantized_conv(node: Node) -> str:
+    """QLinearConv whose scales may be computed: in int32, then in float32."""
     total = _integer_conv(node, 0, 2, 3, 5, 8 if node.has(8) else None)
     return _requantized(node, total, (1, 4, 6), 7, channel_axis=1)
 
