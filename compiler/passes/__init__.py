@@ -9,10 +9,12 @@ from compiler.passes.constant_outputs import copy_constant_outputs
 from compiler.passes.fold_batch_norm import fold_batch_norm
 from compiler.passes.fold_clamp import fold_clamp
 from compiler.passes.fold_constants import fold_constants
+from compiler.passes.fold_input_scale import fold_input_scale
 from compiler.passes.fold_padding import fold_padding
 from compiler.passes.fuse_elementwise import fuse_elementwise
 from compiler.passes.fuse_lookup import fuse_lookup
 from compiler.passes.merge_duplicates import merge_duplicates
+from compiler.passes.merge_movements import merge_movements
 from compiler.passes.merge_views import merge_views
 from compiler.passes.recognise_activations import recognise_activations
 from compiler.passes.remove_dead_code import remove_dead_code
@@ -26,10 +28,12 @@ CANONICAL: list[Pass] = [
     fold_constants,
     merge_duplicates,
     remove_identity,
+    merge_movements,
     fold_batch_norm,
     fold_padding,
     fold_clamp,
     recognise_activations,
+    fold_input_scale,
     merge_views,
     remove_identity,
     remove_dead_code,

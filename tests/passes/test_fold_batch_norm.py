@@ -7,7 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from compiler.operators.convolution import Conv2dParams, DepthwiseConv2dParams
+from compiler.operators.convolution import (
+    Conv2dParams,
+    DepthwiseConv2dParams,
+    TransposeConv2dParams,
+)
 from compiler.operators.elementwise import ArithmeticParams
 from compiler.operators.matrix import FullyConnectedParams
 from compiler.passes.fold_batch_norm import fold_batch_norm
@@ -23,6 +27,7 @@ def layer(kind: str, clamp: tuple[float, float] | None = None, bias: bool = True
         "conv2d": ((1, 5, 5, 4), (6, 3, 3, 4), Conv2dParams),
         "depthwise_conv2d": ((1, 5, 5, 3), (1, 3, 3, 6), DepthwiseConv2dParams),
         "fully_connected": ((2, 4), (6, 4), FullyConnectedParams),
+        "transpose_conv2d": ((1, 3, 3, 4), (6, 3, 3, 4), TransposeConv2dParams),
     }
     x, weight, params = shapes[kind]
     sketch = Sketch()
@@ -32,12 +37,16 @@ def layer(kind: str, clamp: tuple[float, float] | None = None, bias: bool = True
     if bias:
         inputs.append(sketch.constant("b", RANDOM.uniform(-1, 1, 6)))
     fields: dict[str, Any] = {"clamp": clamp} if clamp else {}
+    if params is TransposeConv2dParams:
+        fields |= {"output_hw": (8, 8), "stride": (2, 2)}
     sketch.op(kind, inputs, "out", params(**fields))
     return sketch
 
 
 @pytest.mark.parametrize("bias", [True, False])
-@pytest.mark.parametrize("kind", ["conv2d", "depthwise_conv2d", "fully_connected"])
+@pytest.mark.parametrize(
+    "kind", ["conv2d", "depthwise_conv2d", "fully_connected", "transpose_conv2d"]
+)
 def test_multiply_then_add(kind: str, bias: bool) -> None:
     sketch = layer(kind, bias=bias)
     sketch.constant("scale", RANDOM.uniform(0.5, 2, 6))

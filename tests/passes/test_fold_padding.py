@@ -9,6 +9,7 @@ import pytest
 
 from compiler.graph import Graph, Quantization
 from compiler.operators.convolution import Conv2dParams, DepthwiseConv2dParams
+from compiler.operators.elementwise import ClampParams
 from compiler.operators.movement import PadParams
 from compiler.operators.pooling import PoolParams
 from compiler.passes.fold_padding import fold_padding
@@ -89,7 +90,28 @@ def test_average_pool(
     assert kinds(after) == (["average_pool2d"] if folds else ["pad", "average_pool2d"])
 
 
-def test_max_pool_pads_otherwise() -> None:
+@pytest.mark.parametrize("quant", [None, QUANT])
+@pytest.mark.parametrize(
+    ("low", "value", "kernel", "folds"),
+    [
+        (0.0, 0.0, (3, 2), True), (0.0, -1.0, (3, 2), True), (0.0, 0.5, (3, 2), False),
+        (-1.0, 0.0, (3, 2), False), (-1.0, -np.inf, (3, 2), True), (0.0, 0.0, (1, 1), False),
+    ],
+)  # fmt: skip
+def test_max_pool(
+    low: float, value: float, kernel: tuple[int, int], folds: bool, quant: Quantization | None
+) -> None:
+    """It leaves out what is outside: the same, where that is no more than any element."""
+    sketch = Sketch()
+    sketch.input("x", (1, 5, 6, 3), quant)
+    sketch.op("clamp", ["x"], "positive", ClampParams(low, 1.0))
+    sketch.op("pad", ["positive"], "wide", PadParams((0, 1, 0, 0), (0, 2, 1, 0), value=value))
+    sketch.op("max_pool2d", ["wide"], "y", PoolParams(kernel, (2, 2)))
+    after = assert_pass_keeps(sketch.graph(["y"]), fold_padding)
+    assert kinds(after) == ["clamp", *(() if folds else ("pad",)), "max_pool2d"]
+
+
+def test_max_pool_of_anything() -> None:
     sketch = Sketch()
     sketch.input("x", (1, 5, 6, 3))
     sketch.op("pad", ["x"], "wide", PAD)
