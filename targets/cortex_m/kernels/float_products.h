@@ -5,7 +5,7 @@
 
 #include "cortex_m/kernels/simd.h"
 
-#if defined(__ARM_FEATURE_FMA) && defined(__ARM_FP) && defined(__thumb2__)
+#if defined(__ARM_FEATURE_FMA) && defined(__ARM_FP) && defined(__thumb2__) && defined(__OPTIMIZE__)
 #define CORTEX_M_FPU 1
 #else
 #define CORTEX_M_FPU 0

@@ -41,18 +41,18 @@ KILN_INLINE int32_t cortex_m_second(struct cortex_m_sums sums) {
 KILN_INLINE const int8_t *cortex_m_dot_2x2(const int16_t *x, const int8_t *weights, int32_t bytes,
                                            struct cortex_m_sums sums[2]) {
     int32_t first0 = 0, both0 = 0, first1 = 0, both1 = 0, u = bytes, v;
-    const int8_t *end = weights + bytes;
+    const int8_t *const end = weights + bytes; /* in memory: a register must be left over */
     /* Four quads at a time; where their number is not a multiple of that, it starts halfway. */
-    __asm__ volatile(
-        "tst %[u], #16\n\t"
-        "bne 2f\n"
-        "1:\n\t" CORTEX_M_STEP CORTEX_M_STEP "2:\n\t" CORTEX_M_STEP CORTEX_M_STEP
-        "cmp %[w], %[end]\n\t"
-        "bne 1b"
-        : [x] "+r"(x), [w] "+r"(weights), [first0] "+r"(first0), [both0] "+r"(both0),
-          [first1] "+r"(first1), [both1] "+r"(both1), [end] "+r"(end), [u] "+r"(u), [v] "=&r"(v)
-        :
-        : "r2", "r3", "r4", "r5", "cc", "memory");
+    __asm__ volatile("tst %[u], #16\n\t"
+                     "bne 2f\n"
+                     "1:\n\t" CORTEX_M_STEP CORTEX_M_STEP "2:\n\t" CORTEX_M_STEP CORTEX_M_STEP
+                     "ldr %[u], %[end]\n\t"
+                     "cmp %[w], %[u]\n\t"
+                     "bne 1b"
+                     : [x] "+r"(x), [w] "+r"(weights), [first0] "+r"(first0), [both0] "+r"(both0),
+                       [first1] "+r"(first1), [both1] "+r"(both1), [u] "+r"(u), [v] "=&r"(v)
+                     : [end] "m"(end)
+                     : "r2", "r3", "r4", "r5", "cc", "memory");
     sums[0].first = first0, sums[0].both = both0;
     sums[1].first = first1, sums[1].both = both1;
     return weights;
@@ -76,14 +76,14 @@ KILN_INLINE const int8_t *cortex_m_dot_2x2(const int16_t *x, const int8_t *weigh
     load CORTEX_M_HALF("w0", "first0", "both0") CORTEX_M_HALF("w1", "first1", "both1")
 #define CORTEX_M_DOT_1X4(load)                                                                     \
     int32_t first0 = 0, both0 = 0, first1 = 0, both1 = 0;                                          \
-    const int8_t *other = weights + bytes, *end = other;                                           \
-    __asm__ volatile(                                                                              \
-        "1:\n\t" CORTEX_M_STEP(load) CORTEX_M_STEP(load) "cmp %[w0], %[end]\n\t"                   \
-                                                         "bne 1b"                                  \
-        : [x] "+r"(x), [w0] "+r"(weights), [w1] "+r"(other), [first0] "+r"(first0),                \
-          [both0] "+r"(both0), [first1] "+r"(first1), [both1] "+r"(both1), [end] "+r"(end)         \
-        :                                                                                          \
-        : "r2", "r3", "r4", "r5", "cc", "memory");                                                 \
+    const int8_t *other = weights + bytes, *const end = other;                                     \
+    __asm__ volatile("1:\n\t" CORTEX_M_STEP(load)                                                  \
+                         CORTEX_M_STEP(load) "ldr r4, %[end]\n\tcmp %[w0], r4\n\t"                 \
+                                             "bne 1b"                                              \
+                     : [x] "+r"(x), [w0] "+r"(weights), [w1] "+r"(other), [first0] "+r"(first0),   \
+                       [both0] "+r"(both0), [first1] "+r"(first1), [both1] "+r"(both1)             \
+                     : [end] "m"(end)                                                              \
+                     : "r2", "r3", "r4", "r5", "cc", "memory");                                    \
     sums[0].first = first0, sums[0].both = both0;                                                  \
     sums[1].first = first1, sums[1].both = both1;                                                  \
     return other

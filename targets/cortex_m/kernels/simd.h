@@ -6,7 +6,8 @@
 
 #include "memory.h"
 
-#if defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
+/* Without optimization there are too few registers for the assembly. */
+#if defined(__ARM_FEATURE_DSP) && defined(__thumb2__) && defined(__OPTIMIZE__)
 #define CORTEX_M_DSP 1
 #else
 #define CORTEX_M_DSP 0

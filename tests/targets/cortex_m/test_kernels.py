@@ -91,12 +91,21 @@ def cases_of_source(source: str) -> tuple[Case, ...]:
 @pytest.mark.parametrize("source", SOURCES)
 def test_grid_with_dsp(source: str) -> None:
     MACHINES["cortex-m4"].require()
-    check(cases_of_source(source), MACHINES["cortex-m4"])
+    check(cases_of_source(source), MACHINES["cortex-m4"].with_flags("-O3"))
 
 
 @pytest.mark.parametrize("source", SOURCES)
 def test_grid_in_plain_c(source: str) -> None:
     check(cases_of_source(source), MACHINES["host-sanitized"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("level", ["-O0", "-O1", "-O2", "-O3", "-Os"])
+@pytest.mark.parametrize("source", SOURCES)
+def test_grid_at_every_level(source: str, level: str) -> None:
+    """The assembly finds registers, or is left out."""
+    MACHINES["cortex-m7"].require()
+    check(cases_of_source(source), MACHINES["cortex-m7"].with_flags(level))
 
 
 @pytest.mark.slow
