@@ -59,6 +59,9 @@ CONVOLUTIONS = {
     "1-D": Case("Conv", (LINE,), (noise(5, 6, 3), noise(5)), {"pads": [2, 1], "strides": [2]}),
     "1-D depthwise even": Case("Conv", (LINE,), (noise(6, 1, 4),),
                                {"group": 6, "auto_pad": "SAME_UPPER"}),
+    "3-D": Case("Conv", (noise(2, 3, 6, 7, 5),), (noise(4, 3, 3, 2, 3), noise(4)), {
+        "strides": [2, 1, 2], "pads": [1, 0, 1, 2, 1, 0], "dilations": [1, 2, 1]}),
+    "3-D groups": Case("Conv", (noise(1, 4, 5, 6, 5),), (noise(4, 1, 2, 3, 3),), {"group": 4}),
     "transposed": Case("ConvTranspose", (X,), (noise(6, 4, 3, 3), noise(4)),
                        {"strides": [2, 2], "pads": [1, 1, 1, 1], "output_padding": [1, 0]}),
     "transposed groups": Case("ConvTranspose", (X,), (noise(6, 2, 3, 3),), {"group": 3}),

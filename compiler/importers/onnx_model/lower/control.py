@@ -14,9 +14,21 @@ MOST_TURNS = 1024  # of a loop that is unrolled
 
 @reads("If")
 def if_(node: Node) -> list[str]:
-    taken = bool(node.constant(0, "the condition").reshape(()))
-    body: onnx.GraphProto = node.required("then_branch" if taken else "else_branch")
-    return node.inline(body, ())
+    """The branch that is taken; of a condition computed at run time both, and then a choice."""
+    condition = node.data(0)
+    if condition is not None:
+        taken = "then_branch" if condition.any() else "else_branch"
+        return node.inline(node.required(taken), ())
+    build = node.build
+    sides = [node.inline(node.required(name), ()) for name in ("then_branch", "else_branch")]
+    choice = build.reshape(node.input(0), ())
+    results = []
+    for yes, no in zip(*sides, strict=True):
+        first, second = build.tensors[build.plain(yes)], build.tensors[build.plain(no)]
+        if (first.shape, first.dtype) != (second.shape, second.dtype):
+            node.constant(0, "the condition, on which an output's shape depends, is")
+        results.append(build.emit("select", choice, first.name, second.name, dtype=first.dtype))
+    return results
 
 
 @reads("Loop")

@@ -21,7 +21,7 @@ from compiler.operators.convolution import (
     DepthwiseConv2dParams,
     TransposeConv2dParams,
 )
-from compiler.operators.movement import ConcatParams, SliceParams
+from compiler.operators.movement import ConcatParams, PadParams, SliceParams
 
 
 def _image_weight(node: Node) -> str:
@@ -36,8 +36,51 @@ def _bias(node: Node) -> tuple[str, ...]:
     return (node.input(2),) if node.has(2) else ()
 
 
+def _over_depth(node: Node) -> str:
+    """Convolution over depth, height and width: for each tap of depth one over the others, added.
+
+    Depth goes beside the batch.
+    """
+    build = node.build
+    batch, channels, depth, height, width = node.shape()
+    weight, taps = node.input(1), node.shape(1)[2]
+    stride, dilation = (int(node.attribute(n, [1] * 3)[0]) for n in ("strides", "dilations"))
+    pads = [int(p) for p in node.attribute("pads", [0] * 6)]
+    if node.attribute("auto_pad", "NOTSET") not in ("NOTSET", "VALID"):
+        raise UnsupportedError("auto_pad over three axes; give pads")
+    x = node.input()
+    if pads[0] or pads[3]:
+        padding = PadParams((0, 0, pads[0], 0, 0), (0, 0, pads[3], 0, 0))
+        x = build.emit("pad", x, params=padding)
+    count = (depth + pads[0] + pads[3] - (taps - 1) * dilation - 1) // stride + 1
+    flat = {name: node.attribute(name, [1] * 3)[1:] for name in ("strides", "dilations")}
+    flat |= {"pads": [*pads[1:3], *pads[4:6]], "kernel_shape": node.shape(1)[3:]}
+    total = ""
+    for tap in range(taps):
+        size = (batch, channels, count, height, width)
+        params = SliceParams((0, 0, tap * dilation, 0, 0), size, (1, 1, stride, 1, 1))
+        part = build.transpose(build.emit("slice", x, params=params), (0, 2, 1, 3, 4))
+        part = build.reshape(part, (batch * count, channels, height, width))
+        inputs = [part, _tap(node, weight, tap), *(_bias(node) if tap == 0 else ())]
+        y = conv(node.changed(inputs, flat))
+        total = build.emit("add", total, y) if total else y
+    _, outputs, rows, columns = build.shape(total)
+    total = build.reshape(total, (batch, count, outputs, rows, columns))
+    return build.transpose(total, (0, 2, 1, 3, 4))
+
+
+def _tap(node: Node, weight: str, tap: int) -> str:
+    """(O,C,h,w): the weights at one depth."""
+    data = node.data(1)
+    if data is None:
+        raise UnsupportedError("weights over three axes computed at run time")
+    return node.build.constant(data[:, :, tap], "weight")
+
+
 @reads("Conv")
 def conv(node: Node) -> str:
+    if node.rank() == 5:
+        return _over_depth(node)
     build, channels = node.build, node.shape()[1]
     groups = int(node.attribute("group", 1))
     window = read_window(node, list(node.shape(1)[2:]))
