@@ -13,6 +13,7 @@ from compiler.passes.fold_input_scale import fold_input_scale
 from compiler.passes.fold_padding import fold_padding
 from compiler.passes.fuse_elementwise import fuse_elementwise
 from compiler.passes.fuse_lookup import fuse_lookup
+from compiler.passes.fuse_requantize import fuse_requantize
 from compiler.passes.merge_duplicates import merge_duplicates
 from compiler.passes.merge_movements import merge_movements
 from compiler.passes.merge_views import merge_views
@@ -40,7 +41,13 @@ CANONICAL: list[Pass] = [
 ]
 
 #: What a quantized graph goes through before it is scheduled.
-FUSION: list[Pass] = [fuse_lookup, fuse_elementwise, settle_states, copy_constant_outputs]
+FUSION: list[Pass] = [
+    fuse_requantize,
+    fuse_lookup,
+    fuse_elementwise,
+    settle_states,
+    copy_constant_outputs,
+]
 
 
 def run_passes(graph: Graph, passes: Iterable[Pass]) -> Graph:

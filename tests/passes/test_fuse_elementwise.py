@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -126,6 +128,29 @@ def test_long_runs_are_cut() -> None:
         sketch.op("neg", [f"v{index - 1}" if index else "x"], f"v{index}", UnaryParams())
     after = fused(sketch, [f"v{2 * MAX_STAGES}"])
     assert len(after.ops) == 3
+
+
+def convolution(*after: tuple[str, Any]) -> Graph:
+    """A convolution of 6 channels and operators on its result; "add" takes the input too."""
+    sketch = Sketch()
+    sketch.input("x", SHAPE)
+    sketch.constant("w", np.ones((6, 3, 3, 6)))
+    name = sketch.op("conv2d", ["x", "w"], "c", Conv2dParams(padding=(1, 1, 1, 1)))
+    for index, (kind, params) in enumerate(after):
+        inputs = [name, "x"] if kind == "add" else [name]
+        name = sketch.op(kind, inputs, f"v{index}", params)
+    return sketch.graph([name])
+
+
+def test_what_follows_a_convolution_needs_no_memory() -> None:
+    """Activations and residual sums overwrite its result, one by one or as a chain."""
+    alone = arena_bytes(convolution())
+    leaky, add = ("leaky_relu", LeakyReluParams(0.1)), ("add", ArithmeticParams())
+    swish, logistic = ("hard_swish", UnaryParams()), ("logistic", UnaryParams())
+    for after in ([leaky], [logistic], [swish], [add], [swish, add, leaky]):
+        graph = convolution(*after)
+        assert arena_bytes(graph) == alone
+        assert arena_bytes(fuse_elementwise(graph)) == alone
 
 
 UNARY_STAGES = [
