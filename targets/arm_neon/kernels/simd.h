@@ -138,6 +138,18 @@ KILN_INLINE neon_i32 neon_requantize_fast(neon_i32 accumulator, const float *sca
     return vcvtnq_s32_f32(vmulq_f32(vcvtq_f32_s32(accumulator), vld1q_f32(scale)));
 }
 
+/* rint(accumulator * slope + offset), ties to even, rounded once before that. */
+KILN_INLINE neon_i32 neon_requantize_line(neon_i32 accumulator, const float *slope,
+                                          const float *offset, int32_t by_sign) {
+    float32x4_t real = vcvtq_f32_s32(accumulator), added = vld1q_f32(offset);
+    if (by_sign) {
+        uint32x4_t sign =
+            vandq_u32(vreinterpretq_u32_f32(real), vdupq_n_u32((uint32_t)INT32_MIN));
+        added = vreinterpretq_f32_u32(veorq_u32(vreinterpretq_u32_f32(added), sign));
+    }
+    return vcvtnq_s32_f32(vfmaq_f32(added, real, vld1q_f32(slope)));
+}
+
 KILN_INLINE neon_i32 neon_add_i32(neon_i32 a, int32_t b) {
     return vaddq_s32(a, vdupq_n_s32(b));
 }

@@ -7,6 +7,11 @@ KILN_INLINE SIMD(i32) SIMD(requantize)(const struct simd_requantization *s, SIMD
         sum = SIMD(requantize_fast)(sum, (const float *)scale + first);
         return SIMD(add_i32)(sum, s->zero_point);
     }
+    if (s->rounding == SIMD_ROUND_LINE) {
+        const float *slope = (const float *)scale + first;
+        sum = SIMD(requantize_line)(sum, slope, slope + stride, s->line_by_sign);
+        return SIMD(add_i32)(sum, s->zero_point);
+    }
     const int32_t *row = (const int32_t *)scale + first;
     const SIMD(i32) multiplier = SIMD(load_i32)(row), right = SIMD(load_i32)(row + stride);
     const SIMD(i32) offset = SIMD(load_i32)(row + 2 * stride);

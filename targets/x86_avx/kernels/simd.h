@@ -131,6 +131,15 @@ KILN_INLINE avx2_i32 avx2_requantize_fast(avx2_i32 accumulator, const float *sca
     return _mm256_cvtps_epi32(real);
 }
 
+/* rint(accumulator * slope + offset), ties to even, rounded once before that. */
+KILN_INLINE avx2_i32 avx2_requantize_line(avx2_i32 accumulator, const float *slope,
+                                          const float *offset, int32_t by_sign) {
+    __m256 real = _mm256_cvtepi32_ps(accumulator), added = _mm256_loadu_ps(offset);
+    if (by_sign)
+        added = _mm256_xor_ps(added, _mm256_and_ps(real, _mm256_set1_ps(-0.0f)));
+    return _mm256_cvtps_epi32(_mm256_fmadd_ps(real, _mm256_loadu_ps(slope), added));
+}
+
 KILN_INLINE avx2_i32 avx2_add_i32(avx2_i32 a, int32_t b) {
     return _mm256_add_epi32(a, _mm256_set1_epi32(b));
 }

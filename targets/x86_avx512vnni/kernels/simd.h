@@ -83,6 +83,15 @@ KILN_INLINE avx512_i32 avx512_requantize_fast(avx512_i32 accumulator, const floa
     return _mm512_cvtps_epi32(real);
 }
 
+/* As avx2_requantize_line. */
+KILN_INLINE avx512_i32 avx512_requantize_line(avx512_i32 accumulator, const float *slope,
+                                              const float *offset, int32_t by_sign) {
+    __m512 real = _mm512_cvtepi32_ps(accumulator), added = _mm512_loadu_ps(offset);
+    if (by_sign)
+        added = _mm512_xor_ps(added, _mm512_and_ps(real, _mm512_set1_ps(-0.0f)));
+    return _mm512_cvtps_epi32(_mm512_fmadd_ps(real, _mm512_loadu_ps(slope), added));
+}
+
 KILN_INLINE avx512_i32 avx512_add_i32(avx512_i32 a, int32_t b) {
     return _mm512_add_epi32(a, _mm512_set1_epi32(b));
 }

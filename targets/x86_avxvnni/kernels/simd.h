@@ -13,6 +13,7 @@ typedef avx2_i32 avxvnni_i32;
 #define avxvnni_requantize_tflite avx2_requantize_tflite
 #define avxvnni_requantize_single avx2_requantize_single
 #define avxvnni_requantize_fast avx2_requantize_fast
+#define avxvnni_requantize_line avx2_requantize_line
 #define avxvnni_store_int8 avx2_store_int8
 #define avxvnni_store_int8_block avx2_store_int8_block
 

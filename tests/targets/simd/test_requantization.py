@@ -13,7 +13,8 @@ from compiler.operators.matrix import FullyConnectedParams
 from tests.support import shape_grid
 
 load_builtins()
-requantization = sys.modules["kiln_targets.simd.requantization"].requantization
+MODULE = sys.modules["kiln_targets.simd.requantization"]
+requantization, multiplication = MODULE.requantization, MODULE.multiplication
 
 
 def dense(scale: float, bias: int, zero_point: int = 0, numerics: str = "tflite") -> OpView:
@@ -31,7 +32,7 @@ def dense(scale: float, bias: int, zero_point: int = 0, numerics: str = "tflite"
 
 
 def table(view: OpView) -> np.ndarray:
-    result = requantization(view, view.input(1).data)
+    result = multiplication(view, view.input(1).data)
     assert result is not None
     return np.asarray(result.table)
 
@@ -56,7 +57,7 @@ def test_the_zero_point_is_added_before_the_shift() -> None:
 
 def test_the_zero_point_stays_apart_where_its_shift_would_overflow() -> None:
     view = dense(2.0**-26, 2**29, zero_point=-128)
-    result = requantization(view, view.input(1).data)
+    result = multiplication(view, view.input(1).data)
     assert result is not None
     assert result.fields["output.zero_point"] == -128
     assert result.table[2, 0] == 2**24
