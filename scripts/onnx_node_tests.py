@@ -210,6 +210,8 @@ def _simulated(tests: Sequence[NodeTest], folder: Path) -> Iterator[Outcome]:
     for test in tests:
         try:
             graph, baked = bake(test, folder / "model.onnx")
+            if test.problem:
+                raise ValueError(test.problem)
             results = Simulator(graph).run({name: test.inputs[name] for name in graph.inputs})
             yield test.judged("passed baked" if baked else "passed", results)
         except Exception as error:
@@ -223,6 +225,8 @@ def _on_host(tests: Sequence[NodeTest], folder: Path) -> Iterator[Outcome]:
     for test in tests:
         try:
             _, baked = bake(test, folder / "model.onnx")
+            if test.problem:
+                raise ValueError(test.problem)
             model = Prepared.of(folder / "model.onnx", test.inputs, test.options)
             prepared.append((test, "passed baked" if baked else "passed", model))
         except Exception as error:

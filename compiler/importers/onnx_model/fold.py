@@ -47,7 +47,10 @@ def fold(
         if "No implementation" in str(error):
             return None
         raise
-    results = iter(evaluator.run(None, {name: feeds[name] for name in names}))
+    values = evaluator.run(None, {name: feeds[name] for name in names})
+    if any(value is None or isinstance(value, list | dict) for value in values):
+        return None  # a sequence, a map or an optional
+    results = iter(values)
     return [np.asarray(next(results)) if name else np.empty(0) for name in node.output]
 
 
