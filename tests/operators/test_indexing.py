@@ -91,3 +91,44 @@ def test_where_needs_a_constant(tmp_path: Path) -> None:
     path.write_bytes(Case("WHERE", [Spec((2, 3), "bool")], [Spec((3, 2), "int64")], None).model())
     with pytest.raises(UnsupportedError, match="not a constant"):
         read_model(path)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int32"])
+def test_scatter_nd(dtype: str, tmp_path: Path) -> None:
+    """Updates of one place add up."""
+    rng = np.random.default_rng(6)
+    table = ints([[1], [3], [1]])
+    case = Case("SCATTER_ND", [table, Spec((3, 4), dtype), ints([5, 4])], [Spec((5, 4), dtype)],
+                "ScatterNdOptions")  # fmt: skip
+    compare(case, tmp_path, rng)
+
+
+def test_sparse_to_dense(tmp_path: Path) -> None:
+    rng = np.random.default_rng(7)
+    values = Spec((2,), "float32", data=np.array([3.0, 4.0]))
+    default = Spec((), "float32", data=np.array(-1.0))
+    for places, shape in (([1, 3], [5]), ([[0, 2], [1, 1]], [2, 3])):
+        case = Case("SPARSE_TO_DENSE", [ints(places), ints(shape), values, default],
+                    [Spec(tuple(shape), "float32")], "SparseToDenseOptions")  # fmt: skip
+        compare(case, tmp_path, rng)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int8", "int32"])
+@pytest.mark.parametrize("start", [(1, 0), (0, 1), (9, -3)])
+def test_dynamic_update_slice(start: tuple[int, int], dtype: str, tmp_path: Path) -> None:
+    rng = np.random.default_rng(8)
+    whole = random_spec(rng, (4, 3), dtype)
+    update = Spec((2, 2), dtype, whole.scale, whole.zero_point)
+    case = Case("DYNAMIC_UPDATE_SLICE", [whole, update, ints(list(start))], [whole],
+                "DynamicUpdateSliceOptions", 1)  # fmt: skip
+    compare(case, tmp_path, rng)
+
+
+def test_local_response_normalization(tmp_path: Path) -> None:
+    rng = np.random.default_rng(9)
+    x = Spec((2, 3, 3, 9), "float32")
+    for radius in (0, 2, 9):
+        fields = {"radius": radius, "bias": 1.5, "alpha": 0.2, "beta": 0.75}
+        case = Case("LOCAL_RESPONSE_NORMALIZATION", [x], [x], "LocalResponseNormalizationOptions",
+                    1, fields)  # fmt: skip
+        compare(case, tmp_path, rng)

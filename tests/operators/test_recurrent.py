@@ -222,3 +222,34 @@ def test_fixed_point_functions_are_what_they_are_called() -> None:
     for bits in range(7):
         real = a / 2.0 ** (15 - bits)
         np.testing.assert_allclose(fixed_point_16.tanh(a, bits) / 2.0**15, np.tanh(real), atol=1e-3)
+
+
+@pytest.mark.parametrize("time_major", [False, True])
+@pytest.mark.parametrize("merge", [False, True])
+def test_bidirectional_lstm(merge: bool, time_major: bool, tmp_path: Path) -> None:
+    rng = np.random.default_rng(5)
+    # LiteRT takes the second batch's state from the wrong place where it merges batch-major.
+    batch = 1 if merge and not time_major else 2
+    time, features, cells = 4, 3, 5
+    b = Builder()
+    shape = (time, batch) if time_major else (batch, time)
+    x = b.tensor("x", (*shape, features), "float32")
+
+    def constants(*size: int) -> list[int]:
+        return [
+            b.tensor(f"k{len(b.tensors)}", size, "float32", data=rng.normal(0, 0.6, size))
+            for _ in range(4)
+        ]
+
+    inputs = [x]
+    for _ in range(2):
+        inputs += [*constants(cells, features), *constants(cells, cells), -1, -1, -1]
+        inputs += [*constants(cells), -1, -1]
+    inputs += [b.tensor(f"s{i}", (batch, cells), "float32", is_variable=True) for i in range(4)]
+    inputs += [-1] * 9
+    widths = [2 * cells] if merge else [cells, cells]
+    outputs = [b.tensor(f"y{i}", (*shape, n), "float32") for i, n in enumerate(widths)]
+    b.op("BIDIRECTIONAL_SEQUENCE_LSTM", inputs, outputs, "BidirectionalSequenceLSTMOptions",
+         fusedActivationFunction=TANH, mergeOutputs=merge, timeMajor=time_major)  # fmt: skip
+    data = b.build([x], outputs)
+    compare(data, same_input(rng, (*shape, features), "float32"), tmp_path)

@@ -10,7 +10,7 @@ from compiler.graph import Tensor
 from compiler.importers.tflite.node import Node, reads
 from compiler.importers.tflite.operators.weights import float_weights
 from compiler.importers.tflite.schema import names_of
-from compiler.operators.movement import ReshapeParams
+from compiler.operators.movement import ConcatParams, ReshapeParams, SliceParams
 from compiler.operators.recurrent import (
     BIASES,
     CELL,
@@ -135,3 +135,42 @@ def _hidden_scale(node: Node) -> tuple[float, int]:
     if quant is None:
         raise ModelError("the hidden state has no scale; convert it again")
     return quant.scale[0], quant.zero_point[0]
+
+
+#: Where the inputs of each direction stand: weights and biases, hidden state, cell state.
+_DIRECTIONS = (("forward", 1, 35, 36), ("backward", 18, 37, 38))
+_PER_DIRECTION = 17
+
+
+@reads("BIDIRECTIONAL_SEQUENCE_LSTM")
+def bidirectional_lstm(node: Node) -> None:
+    """Two float LSTMs, one from the end to the beginning."""
+    options, x = node.options("BidirectionalSequenceLSTMOptions"), node.input(0)
+    if any(node.optional(index) is not None for index in range(39, len(node.inputs))):
+        raise UnsupportedError("auxiliary inputs are not supported")
+    if x.dtype != "float32" or len(x.shape) != 3:
+        raise UnsupportedError("only float sequences are supported")
+    time = 0 if options.TimeMajor() else 1
+    params = LstmParams(
+        bool(options.TimeMajor()), _activation(options.FusedActivationFunction()),
+        float(options.CellClip()), float(options.ProjClip()),
+    )  # fmt: skip
+    results = []
+    for name, first, hidden, cell in _DIRECTIONS:
+        states = (_state(node, hidden), _state(node, cell))
+        weights = _weights(node, range(first, first + _PER_DIRECTION))
+        turned = x if name == "forward" else _turned(node, x, time)
+        y = node.update_inner("lstm", (turned, *weights, *states), params, states, x)
+        results.append(y if name == "forward" else _turned(node, y, time))
+    if options.MergeOutputs():
+        node.emit("concat", results, ConcatParams(2))
+        return
+    for y, output in zip(results, node.outputs, strict=True):
+        node.build.add("reshape", (y,), ReshapeParams(y.shape), (output,))
+
+
+def _turned(node: Node, x: Tensor, axis: int) -> Tensor:
+    """The other way round along ``axis``."""
+    begin = tuple(size - 1 if i == axis else 0 for i, size in enumerate(x.shape))
+    stride = tuple(-1 if i == axis else 1 for i in range(len(x.shape)))
+    return node.inner("slice", (x,), SliceParams(begin, x.shape, stride))
