@@ -9,7 +9,7 @@ from pathlib import Path
 from compiler.errors import UsageError
 from compiler.graph import Shape
 
-QUANTIZE = ("none", "int8")
+QUANTIZE = ("none", "int8", "int16x8", "fp16", "mixed")
 NUMERICS = ("tflite", "fast")
 OPTIMIZE = ("speed", "size", "ram")
 IO = ("model", "int8", "float")
@@ -27,6 +27,7 @@ class BuildOptions:
     ranges: str = "mse"
     rounding: str = "nearest"
     equalize: bool = False
+    budget: tuple[str, ...] = ()
     numerics: str = "tflite"
     optimize: str = "speed"
     io: str = "model"

@@ -75,6 +75,8 @@ model_options = _stack(
                  show_default=True, help="Weights: the nearest, or so that outputs change least."),
     click.option("--equalize", is_flag=True,
                  help="Scale channels between layers towards equal ranges first."),
+    click.option("--budget", multiple=True, metavar="NAME=VALUE",
+                 help="Of --quantize mixed: latency=1.3x, ram=64KiB, accuracy=30dB or 1%."),
     click.option("--numerics", type=click.Choice(options.NUMERICS), default="tflite",
                  show_default=True, help="Integer arithmetic: TFLite's, or the cheapest."),
     click.option("--optimize", type=click.Choice(options.OPTIMIZE), default="speed",

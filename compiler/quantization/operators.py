@@ -10,6 +10,8 @@ import numpy as np
 
 from compiler.graph import OpView, Quantization, Tensor
 from compiler.quantization.choose import (
+    BIAS_LIMIT,
+    WIDE_BIAS_LIMIT,
     channel_scales,
     quantized_bias,
     quantized_weight,
@@ -19,8 +21,14 @@ from compiler.quantization.rule import QuantizeRule
 from compiler.registry import quantize
 
 
+class WideRule(QuantizeRule):
+    """An operator that 16-bit activations suit as well."""
+
+    dtypes: ClassVar[tuple[str, ...]] = ("int8", "int16")
+
+
 @dataclass(frozen=True)
-class WeightedRule(QuantizeRule):
+class WeightedRule(WideRule):
     """Input, constant weight with output channels along ``channel_axis``, optional bias."""
 
     channel_axis: int
@@ -39,25 +47,35 @@ class WeightedRule(QuantizeRule):
             scales = np.array(weight.quant.scale)
         else:
             scales = channel_scales(weight.data, self.channel_axis)
-        scales = scales_for_bias(scales, None if bias is None else bias.data, input_scale)
+        is_wide = view.input(0).dtype == "int16"
+        limit = WIDE_BIAS_LIMIT if is_wide else BIAS_LIMIT
+        scales = scales_for_bias(scales, None if bias is None else bias.data, input_scale, limit)
         result = {1: quantized_weight(weight, scales, self.channel_axis)}
         if bias is not None:
-            result[2] = quantized_bias(bias, scales, input_scale)
+            bias_dtype = "int64" if is_wide else "int32"
+            result[2] = quantized_bias(bias, scales, input_scale, bias_dtype)
         return result
 
 
 @dataclass(frozen=True)
 class FixedOutputRule(QuantizeRule):
-    """An output whose range the operator itself knows."""
+    """An output whose range the operator itself knows: int8's quantization, and int16's scale."""
 
     scale: float
     zero_point: int
+    wide_scale: float | None = None
 
-    def fixed(self, view: OpView, output: int) -> Quantization | None:
+    @property
+    def dtypes(self) -> tuple[str, ...]:  # type: ignore[override]
+        return ("int8",) if self.wide_scale is None else ("int8", "int16")
+
+    def fixed(self, view: OpView, output: int, dtype: str = "int8") -> Quantization | None:
+        if dtype == "int16" and self.wide_scale is not None:
+            return Quantization((self.wide_scale,), (0,))
         return Quantization((self.scale,), (self.zero_point,))
 
 
-class EqualScalesRule(QuantizeRule):
+class EqualScalesRule(WideRule):
     """Elements are moved or compared, never computed with."""
 
     equal_scales: ClassVar[bool] = True
@@ -86,11 +104,11 @@ class StateRule(EqualScalesRule):
 
 quantize.of("conv2d", "fully_connected", "transpose_conv2d")(WeightedRule(channel_axis=0))
 quantize.of("depthwise_conv2d")(WeightedRule(channel_axis=3))
-quantize.of("add", "sub", "mul", "mean", "batch_matmul")(QuantizeRule())
+quantize.of("add", "sub", "mul", "mean", "batch_matmul")(WideRule())
 quantize.of(
     "abs", "neg", "erf", "hard_swish", "hard_sigmoid", "softplus", "softsign", "mish", "silu",
     "relu_0_to_1", "leaky_relu", "elu", "gelu", "prelu",
-)(QuantizeRule())  # fmt: skip
+)(WideRule())  # fmt: skip
 quantize.of(
     "reshape", "transpose", "slice", "concat", "split", "gather", "tile", "broadcast_to",
     "depth_to_space", "space_to_depth", "resize_nearest", "resize_bilinear", "select",
@@ -99,7 +117,8 @@ quantize.of(
 quantize.of("pad")(PadRule())
 quantize.of("assign_state", "read_state")(StateRule())
 quantize.of("clamp")(ClampRule())
-quantize.of("arg_max", "arg_min")(QuantizeRule())
-quantize.of("softmax", "logistic")(FixedOutputRule(1 / 256, -128))
-quantize.of("tanh", "l2_normalization")(FixedOutputRule(1 / 128, 0))
+quantize.of("arg_max", "arg_min")(WideRule())
+quantize.of("softmax", "logistic")(FixedOutputRule(1 / 256, -128, 1 / 32768))
+quantize.of("tanh")(FixedOutputRule(1 / 128, 0, 1 / 32768))
+quantize.of("l2_normalization")(FixedOutputRule(1 / 128, 0))
 quantize.of("log_softmax")(FixedOutputRule(16 / 256, 127))

@@ -1,4 +1,4 @@
-"""The ``quantize`` attribute: what an operator needs to say so that it can become int8.
+"""The ``quantize`` attribute: what an operator says so that it can become an integer one.
 
     from compiler.quantization.rule import QuantizeRule
     from compiler.registry import quantize
@@ -30,6 +30,9 @@ class QuantizeRule:
     #: input takes the output's scale if nothing else reads it.
     narrows: ClassVar[bool] = False
 
+    #: What the activations may become: "int8", and "int16" where ``reference`` knows it too.
+    dtypes: ClassVar[tuple[str, ...]] = ("int8",)
+
     def applies(self, view: OpView) -> bool:
         """Whether this very operator can be an integer one; otherwise it stays float."""
         return True
@@ -38,8 +41,8 @@ class QuantizeRule:
         """Indices of the inputs that become int8 activations, constants among them too."""
         return [i for i, t in enumerate(view.inputs) if t is not None and t.dtype == "float32"]
 
-    def fixed(self, view: OpView, output: int) -> Quantization | None:
-        """The quantization that output number ``output`` always has, if it does."""
+    def fixed(self, view: OpView, output: int, dtype: str = "int8") -> Quantization | None:
+        """The quantization that output number ``output`` always has in ``dtype``, if it does."""
         return None
 
     def extremes(self, view: OpView) -> tuple[float, ...]:
@@ -49,7 +52,7 @@ class QuantizeRule:
     def constants(self, view: OpView) -> Mapping[int, Tensor]:
         """Integer tensors for the inputs that are no activations (weights, bias), by index.
 
-        In ``view`` the activations are int8 already. A tensor's name should tell it apart; it is
-        made unique afterwards.
+        In ``view`` the activations are integers already. A tensor's name should tell it apart; it
+        is made unique afterwards.
         """
         return {}

@@ -1,4 +1,4 @@
-"""Decides which operators become int8, and the one quantization of each activation."""
+"""Decides which operators become integer ones, and the quantization of each activation."""
 
 from __future__ import annotations
 
@@ -8,26 +8,35 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from compiler.graph import Graph, Op, OpView, Quantization
-from compiler.quantization.choose import Range, activation_quantization
+from compiler.quantization.choose import LIMITS, Range, activation_quantization
 from compiler.quantization.rule import QuantizeRule
 from compiler.registry import quantize
+
+#: A tensor in one of its integer versions: (name, dtype).
+Version = tuple[str, str]
+
+#: The ranges that calibration chose, by dtype: int16 can afford to clip nothing.
+Ranges = Mapping[str, Mapping[str, Range]]
+
+#: What each operator should become, by identity: "int8", "int16" or "float".
+Precision = Mapping[int, str]
 
 
 @dataclass(frozen=True, eq=False)
 class Scales:
-    """``integer``: the operators that become int8, by identity.
+    """``dtypes``: what the operators become that become integer ones, by identity.
 
     ``quantization``: of each of their activations. ``produced``: where an operator fixes another
     quantization for its output than its readers take, the one that it fixes.
     """
 
-    integer: frozenset[int]
-    quantization: Mapping[str, Quantization]
-    produced: Mapping[str, Quantization]
+    dtypes: Mapping[int, str]
+    quantization: Mapping[Version, Quantization]
+    produced: Mapping[Version, Quantization]
 
 
 def rule_of(view: OpView) -> QuantizeRule | None:
-    """The rule by which this operator becomes int8; None if it stays float."""
+    """The rule by which this operator becomes an integer one; None if it stays float."""
     rule: QuantizeRule | None = quantize.get(view.op.kind)
     if rule is None or not rule.applies(view):
         return None
@@ -37,32 +46,32 @@ def rule_of(view: OpView) -> QuantizeRule | None:
 
 
 def activations_of(view: OpView, rule: QuantizeRule) -> list[str]:
-    """Names of the tensors that become int8 with this operator: inputs, then outputs."""
+    """Names of the tensors that become integers with this operator: inputs, then outputs."""
     inputs = [view.op.inputs[i] for i in rule.activations(view)]
     return inputs + [t.name for t in view.outputs if t.dtype == "float32"]
 
 
 class _Groups:
-    """Disjoint sets of tensors that must have equal scales."""
+    """Disjoint sets of versions that must have equal scales."""
 
     def __init__(self) -> None:
-        self._parent: dict[str, str] = {}
+        self._parent: dict[Version, Version] = {}
 
-    def find(self, name: str) -> str:
-        parent = self._parent.setdefault(name, name)
-        if parent != name:
-            self._parent[name] = self.find(parent)
-        return self._parent[name]
+    def find(self, version: Version) -> Version:
+        parent = self._parent.setdefault(version, version)
+        if parent != version:
+            self._parent[version] = self.find(parent)
+        return self._parent[version]
 
-    def join(self, names: Iterable[str]) -> None:
-        roots = [self.find(name) for name in names]
+    def join(self, versions: Iterable[Version]) -> None:
+        roots = [self.find(version) for version in versions]
         for root in roots[1:]:
             self._parent[self.find(root)] = self.find(roots[0])
 
-    def members(self) -> dict[str, list[str]]:
-        groups: dict[str, list[str]] = {}
-        for name in self._parent:
-            groups.setdefault(self.find(name), []).append(name)
+    def members(self) -> dict[Version, list[Version]]:
+        groups: dict[Version, list[Version]] = {}
+        for version in self._parent:
+            groups.setdefault(self.find(version), []).append(version)
         return groups
 
 
@@ -71,89 +80,98 @@ class _Choice:
     """The walk that collects groups, ranges and fixed quantizations."""
 
     graph: Graph
-    ranges: dict[str, Range]
+    ranges: dict[Version, Range]
+    precision: Precision
     groups: _Groups = field(default_factory=_Groups)
-    fixed: dict[str, Quantization] = field(default_factory=dict)
+    fixed: dict[Version, Quantization] = field(default_factory=dict)
     readers: dict[str, int] = field(default_factory=dict)
 
     def run(self) -> Scales:
-        integer = set()
+        dtypes: dict[int, str] = {}
         self.readers = {name: len(ops) for name, ops in self.graph.consumers().items()}
         for name in self.graph.outputs:
             self.readers[name] += 1
         for op in reversed(self.graph.ops):
             view = self.graph.view(op)
             rule = rule_of(view)
-            if rule is not None and self._has_ranges(view, rule):
-                integer.add(id(op))
+            dtype = self.precision.get(id(op), "int8")
+            if rule is None or dtype not in rule.dtypes:
+                continue
+            if self._has_ranges(view, rule, dtype):
+                dtypes[id(op)] = dtype
                 if rule.narrows and self.readers[op.inputs[0]] == 1:
-                    self.ranges[op.inputs[0]] = self.ranges[op.outputs[0]]
+                    self.ranges[op.inputs[0], dtype] = self.ranges[op.outputs[0], dtype]
         for op in self.graph.ops:
-            if id(op) in integer:
-                self._collect(op)
+            if id(op) in dtypes:
+                self._collect(op, dtypes[id(op)])
         quantization, produced = self._choose()
-        return Scales(frozenset(integer), quantization, produced)
+        return Scales(dtypes, quantization, produced)
 
-    def _has_ranges(self, view: OpView, rule: QuantizeRule) -> bool:
+    def _has_ranges(self, view: OpView, rule: QuantizeRule, dtype: str) -> bool:
         """Constants bring their own range; an activation that was never computed has none."""
         for name in activations_of(view, rule):
             data = self.graph.tensors[name].data
-            if name not in self.ranges and data is not None and np.isfinite(data).all():
-                self.ranges[name] = (float(data.min()), float(data.max()))
-            if name not in self.ranges:
+            version = name, dtype
+            if version not in self.ranges and data is not None and np.isfinite(data).all():
+                self.ranges[version] = (float(data.min()), float(data.max()))
+            if version not in self.ranges:
                 return False
         return True
 
-    def _collect(self, op: Op) -> None:
+    def _collect(self, op: Op, dtype: str) -> None:
         view = self.graph.view(op)
         rule = rule_of(view)
         assert rule is not None
-        names = activations_of(view, rule)
-        for name in names:
-            self.groups.find(name)
-            low, high = self.ranges[name]
+        versions = [(name, dtype) for name in activations_of(view, rule)]
+        for version in versions:
+            self.groups.find(version)
+            low, high = self.ranges[version]
             extremes = rule.extremes(view)
-            self.ranges[name] = (min((low, *extremes)), max((high, *extremes)))
-        if rule.equal_scales and not (rule.narrows and self.readers[names[0]] > 1):
-            self.groups.join(names)
+            self.ranges[version] = (min((low, *extremes)), max((high, *extremes)))
+        if rule.equal_scales and not (rule.narrows and self.readers[versions[0][0]] > 1):
+            self.groups.join(versions)
         for index, name in enumerate(op.outputs):
-            fixed = rule.fixed(view, index)
+            fixed = rule.fixed(view, index, dtype)
             if fixed is not None:
-                self.fixed[name] = fixed
+                self.fixed[name, dtype] = fixed
 
-    def _choose(self) -> tuple[dict[str, Quantization], dict[str, Quantization]]:
-        quantization: dict[str, Quantization] = {}
-        produced: dict[str, Quantization] = {}
+    def _choose(self) -> tuple[dict[Version, Quantization], dict[Version, Quantization]]:
+        quantization: dict[Version, Quantization] = {}
+        produced: dict[Version, Quantization] = {}
         for members in self.groups.members().values():
-            fixed = {self.fixed[name] for name in members if name in self.fixed}
+            fixed = {self.fixed[version] for version in members if version in self.fixed}
             chosen = self._for_group(members, fixed)
-            for name in members:
-                quantization[name] = chosen
-                if name in self.fixed and self.fixed[name] != chosen:
-                    produced[name] = self.fixed[name]
+            for version in members:
+                quantization[version] = chosen
+                if version in self.fixed and self.fixed[version] != chosen:
+                    produced[version] = self.fixed[version]
         return quantization, produced
 
-    def _for_group(self, members: list[str], fixed: set[Quantization]) -> Quantization:
+    def _for_group(self, members: list[Version], fixed: set[Quantization]) -> Quantization:
         """A fixed quantization serves the whole group if it covers the others' ranges."""
-        free = [self.ranges[name] for name in members if name not in self.fixed]
+        dtype = members[0][1]
+        free = [self.ranges[version] for version in members if version not in self.fixed]
         if len(fixed) == 1:
             (only,) = fixed
-            low, high = _limits(only)
+            low, high = _limits(only, dtype)
             slack = only.scale[0]
             if all(low - slack <= a and b <= high + slack for a, b in free):
                 return only
-        every = [self.ranges[name] for name in members]
-        return activation_quantization(min(r[0] for r in every), max(r[1] for r in every))
+        every = [self.ranges[version] for version in members]
+        return activation_quantization(min(r[0] for r in every), max(r[1] for r in every), dtype)
 
 
-def _limits(quant: Quantization) -> Range:
+def _limits(quant: Quantization, dtype: str) -> Range:
     scale, zero = quant.scale[0], quant.zero_point[0]
-    return (-128 - zero) * scale, (127 - zero) * scale
+    low, high = LIMITS[dtype]
+    return (low - zero) * scale, (high - zero) * scale
 
 
-def choose_scales(graph: Graph, ranges: Mapping[str, Range]) -> Scales:
-    """Quantization of every activation of the operators that can be int8.
+def choose_scales(graph: Graph, ranges: Ranges, precision: Precision) -> Scales:
+    """Quantization of every activation of the operators that can be integer ones.
 
-    Tensors that an operator ties together share one, which covers all their ranges.
+    Tensors that an operator ties together share one, which covers all their ranges. An operator
+    that ``precision`` does not name is int8 if it can be.
     """
-    return _Choice(graph, dict(ranges)).run()
+    versions = {(name, dtype): r for dtype, of in ranges.items() for name, r in of.items()}
+    return _Choice(graph, versions, precision).run()
