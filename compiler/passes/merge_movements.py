@@ -16,6 +16,8 @@ from compiler.passes.remove_dead_code import remove_dead_code
 from compiler.passes.rewrite import Uses
 from compiler.registry import Attribute
 
+MOST_PARTS = 48  # of a concat: a kernel call takes 64 operands
+
 #: ``merged(first, second) -> params``: of the one operator that does what ``first``, and then
 #: ``second``, which has the same kind and reads only that, do. None: there is no such operator.
 merged: Attribute[Callable[[OpView, OpView], Any | None]] = Attribute("merged")
@@ -51,10 +53,11 @@ def _concat(op: Op, made: dict[str, Op], graph: Graph, uses: Uses) -> Op:
         if before is not None and before.kind == "concat" and before.params == op.params:
             names = {*before.inputs, name}
             same = all(graph.tensors[n].quant == output.quant for n in names)
-            if same and op.inputs.count(name) == 1 and uses.only_reader(name) is not None:
+            few = len(before.inputs) + len(op.inputs) <= MOST_PARTS
+            if same and few and op.inputs.count(name) == 1 and uses.only_reader(name) is not None:
                 parts = before.inputs
         inputs += parts
-    return replace(op, inputs=tuple(inputs))
+    return replace(op, inputs=tuple(inputs)) if len(inputs) <= MOST_PARTS else op
 
 
 @merged.of("transpose")

@@ -93,6 +93,22 @@ def test_a_scan_is_unrolled_backwards(tmp_path: Path) -> None:
     compare(tmp_path / "model.onnx", model, {"x": x})
 
 
+def test_many_turns_are_joined_in_steps(tmp_path: Path) -> None:
+    """A kernel call takes no more than 64 operands."""
+    make, info = helper.make_node, helper.make_tensor_value_info
+    body = helper.make_graph(
+        [make("Add", ["state", "element"], ["sum"]), make("Identity", ["sum"], ["out"])],
+        "body",
+        [info("state", FLOAT, [2]), info("element", FLOAT, [2])],
+        [info("sum", FLOAT, [2]), info("out", FLOAT, [2])],
+    )
+    x = noise(100, 2)
+    node = make("Scan", ["first", "x"], ["y", "all"], body=body, num_scan_inputs=1)
+    model = make_model([node], {"x": x}, {"first": noise(2)}, outputs=("y", "all"))
+    read = compare(tmp_path / "model.onnx", model, {"x": x})
+    assert max(len(op.inputs) for op in read.ops) < 60
+
+
 def test_a_function_of_the_file(tmp_path: Path) -> None:
     """With an attribute that is passed on, and one that is left out."""
     inner = helper.make_node("LeakyRelu", ["a"], ["b"])

@@ -13,7 +13,9 @@ from compiler import registry
 from compiler.graph import Graph, Op, OpView, Quantization, Shape, Tensor
 from compiler.importers.onnx_model.qdq import Origin
 from compiler.operators.elementwise import CastParams
-from compiler.operators.movement import ReshapeParams, TransposeParams
+from compiler.operators.movement import ConcatParams, ReshapeParams, TransposeParams
+
+MOST_PARTS = 48  # of one concat: a kernel call takes 64 operands
 
 
 @dataclass
@@ -143,6 +145,22 @@ class Builder:
         if data is not None:
             return self._same_origin(name, self.constant(data.reshape(shape), "reshape"))
         return self.emit("reshape", name, params=ReshapeParams(shape))
+
+    def concat(self, parts: Sequence[str], axis: int) -> str:
+        """``parts`` joined along ``axis``, of constants at once; many of them in several steps."""
+        arrays = [self.data(part) for part in parts]
+        known = [array for array in arrays if array is not None]
+        if len(known) == len(parts):
+            return self.constant(np.concatenate(known, axis), "joined")
+        while len(parts) > 1:
+            groups = [parts[i : i + MOST_PARTS] for i in range(0, len(parts), MOST_PARTS)]
+            parts = [
+                group[0] if len(group) == 1 else self.emit(
+                    "concat", *group, params=ConcatParams(axis)
+                )
+                for group in groups
+            ]  # fmt: skip
+        return parts[0]
 
     def _same_origin(self, name: str, moved: str) -> str:
         if name in self.origins:

@@ -7,7 +7,7 @@ import onnx
 
 from compiler.errors import UnsupportedError
 from compiler.importers.onnx_model.node import Node, reads
-from compiler.operators.movement import ConcatParams, SliceParams
+from compiler.operators.movement import SliceParams
 
 MOST_TURNS = 1024  # of a loop that is unrolled
 
@@ -58,7 +58,7 @@ def loop(node: Node) -> list[str]:
         go_on, turn = bool(known.reshape(())), turn + 1
     if stacked and not turn:
         raise UnsupportedError("a loop without turns, which stacks nothing")
-    return [*carried, *(_joined(node, parts, 0) for parts in stacked)]
+    return [*carried, *(node.build.concat(parts, 0) for parts in stacked)]
 
 
 @reads("Scan")
@@ -84,7 +84,7 @@ def scan(node: Node) -> list[str]:
         shape = node.build.shape(parts[0])
         axis = axis % (len(shape) + 1)
         wide = [node.build.reshape(p, (*shape[:axis], 1, *shape[axis:])) for p in parts]
-        joined.append(_joined(node, wide[::-1] if back else wide, axis))
+        joined.append(node.build.concat(wide[::-1] if back else wide, axis))
     return [*finals, *joined]
 
 
@@ -130,12 +130,12 @@ def _scan_batches(node: Node) -> list[str]:
             node, body, parts[:-count], parts[-count:], [0] * count, backwards
         )
         stacked = [
-            _joined(node, [build.reshape(p, (1, *build.shape(p))) for p in stack], 0)
+            build.concat([build.reshape(p, (1, *build.shape(p))) for p in stack], 0)
             for stack in stacks
         ]
         for column, value in zip(columns, (*finals, *stacked), strict=True):
             column.append(build.reshape(value, (1, *build.shape(value))))
-    return [_joined(node, column, 0) for column in columns]
+    return [node.build.concat(column, 0) for column in columns]
 
 
 def _element(node: Node, name: str, axis: int, index: int) -> str:
@@ -148,15 +148,3 @@ def _element(node: Node, name: str, axis: int, index: int) -> str:
     size = tuple(1 if i == axis else full for i, full in enumerate(shape))
     part = build.emit("slice", name, params=SliceParams(begin, size, (1,) * len(shape)))
     return build.reshape(part, (*shape[:axis], *shape[axis + 1 :]))
-
-
-def _joined(node: Node, parts: list[str], axis: int) -> str:
-    arrays = [node.build.data(part) for part in parts]
-    known = [array for array in arrays if array is not None]
-    if len(known) == len(parts):
-        return node.build.constant(np.concatenate(known, axis), "stacked")
-    return (
-        parts[0]
-        if len(parts) == 1
-        else node.build.emit("concat", *parts, params=ConcatParams(axis))
-    )

@@ -12,7 +12,6 @@ from compiler.importers.onnx_model.node import Node, normal_axis, reads
 from compiler.operators.movement import (
     BlockParams,
     BroadcastToParams,
-    ConcatParams,
     GatherParams,
     PadParams,
     SliceParams,
@@ -76,7 +75,7 @@ def concat(node: Node) -> str:
     if len(parts) == 1:
         return parts[0]
     axis = normal_axis(int(node.required("axis")), node.rank())
-    return node.build.emit("concat", *parts, params=ConcatParams(axis))
+    return node.build.concat(parts, axis)
 
 
 @reads("Split")

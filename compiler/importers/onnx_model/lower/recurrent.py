@@ -9,7 +9,7 @@ import numpy as np
 from compiler.errors import UnsupportedError
 from compiler.importers.onnx_model.node import Node, reads
 from compiler.operators.matrix import FullyConnectedParams
-from compiler.operators.movement import ConcatParams, SliceParams
+from compiler.operators.movement import SliceParams
 from compiler.operators.sequence import GATES, RecurrentParams
 
 ACTIVATIONS = {"Sigmoid": "logistic", "Tanh": "tanh", "Relu": "relu"}
@@ -38,7 +38,7 @@ def recurrent(node: Node) -> tuple[str, ...]:
          zip(results, runs, strict=True)],
         [build.reshape(result[1], (1, batch, hidden)) for result in results if len(result) > 1],
     ]  # fmt: skip
-    outputs = [_joined(node, ys, 1), *(_joined(node, part, 0) for part in finals if part)]
+    outputs = [build.concat(ys, 1), *(build.concat(part, 0) for part in finals if part)]
     if batch_first:
         outputs = [build.transpose(outputs[0], (2, 0, 1, 3)),
                    *(build.transpose(last, (1, 0, 2)) for last in outputs[1:])]  # fmt: skip
@@ -106,14 +106,7 @@ def _biases(node: Node, index: int, size: int, separate: bool) -> tuple[tuple[st
     third = size // 3
     gates = _plus(node, _range(node, outer, 0, 2 * third), _range(node, inner, 0, 2 * third))
     candidate = _range(node, outer, 2 * third, size)
-    parts = [build.data(part) for part in (gates, candidate)]
-    known = [part for part in parts if part is not None]
-    whole = (
-        build.constant(np.concatenate(known), "bias")
-        if len(known) == 2
-        else build.emit("concat", gates, candidate, params=ConcatParams(0))
-    )
-    return (whole,), _range(node, inner, 2 * third, size)
+    return (build.concat([gates, candidate], 0),), _range(node, inner, 2 * third, size)
 
 
 def _plus(node: Node, a: str, b: str) -> str:
@@ -154,8 +147,3 @@ def _state(node: Node, position: int, index: int, shape: tuple[int, int]) -> str
         given = node.build.transpose(given, (1, 0, 2))
     return _row(node, given, index, drop=True)
 
-
-def _joined(node: Node, parts: list[str], axis: int) -> str:
-    if len(parts) == 1:
-        return parts[0]
-    return node.build.emit("concat", *parts, params=ConcatParams(axis))
