@@ -30,9 +30,11 @@ def quantize_multiplier(real: float) -> tuple[int, int]:
 
 
 def quantize_multipliers(reals: Sequence[float] | Array) -> tuple[Array, Array]:
-    """Mantissas and shifts (int64) of several."""
-    pairs = [quantize_multiplier(float(real)) for real in np.ravel(np.asarray(reals, np.float64))]
-    return np.array([p[0] for p in pairs], np.int64), np.array([p[1] for p in pairs], np.int64)
+    """Mantissas and shifts (int64) of several, in the shape of ``reals``."""
+    exact = np.asarray(reals, np.float64)
+    pairs = [quantize_multiplier(float(real)) for real in exact.ravel()]
+    mantissas, shifts = np.array(pairs, np.int64).reshape(*exact.shape, 2).T
+    return mantissas.T, shifts.T
 
 
 def doubling_high_multiply(a: Array, b: Array | int) -> Array:
@@ -156,8 +158,8 @@ def dequantize_array(values: Array, tensor: Tensor) -> Array:
     assert tensor.quant is not None
     scale = np.array(tensor.quant.scale, np.float32)
     zero = np.array(tensor.quant.zero_point, np.int64)
+    shape = [1] * values.ndim  # none for a scalar, which stays one
     if tensor.quant.axis is not None and tensor.quant.per_channel:
-        shape = [1] * values.ndim
         shape[tensor.quant.axis] = -1
-        scale, zero = scale.reshape(shape), zero.reshape(shape)
+    scale, zero = scale.reshape(shape), zero.reshape(shape)
     return ((values.astype(np.int64) - zero).astype(np.float32) * scale).astype(np.float32)

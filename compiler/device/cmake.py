@@ -35,9 +35,11 @@ def compile_program(
     for source in (*program.sources, *program.model_sources):
         if not source.is_file():
             raise UsageError(f"board '{board.name}': its source '{source}' is missing; add it")
+    folder, out = folder.resolve(), out.resolve()
+    for path in (folder, out, ROOT):
+        _check_path(path)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    folder, out = folder.resolve(), out.resolve()
     write_settings(board, toolchain, program, folder, out)
     log = folder / "build.log"
     ninja = _program("ninja")
@@ -48,6 +50,15 @@ def compile_program(
     _run(board, configure, log)
     _run(board, [ninja, "-C", str(folder)], log)
     return folder / "firmware.elf"
+
+
+def _check_path(path: Path) -> None:
+    """CMake takes these characters for its own wherever it writes a path into its files."""
+    found = [character for character in '";\\\n' if character in str(path)]
+    if found:
+        raise UsageError(
+            f"folder {str(path)!r}: CMake cannot take {found[0]!r} in a path; choose another folder"
+        )
 
 
 def _program(name: str) -> str:

@@ -119,7 +119,7 @@ def _mul(view: OpView, a: Array, b: Array) -> Array:
     if output.quant is None:
         return _store_real(view, a * b)
     left, right = centred_operands(view, a, b)
-    scales = np.array([product_scale(view)])
+    scales = np.array(product_scale(view))
     return requantize(left * right, scales, output, view.params.clamp, view.numerics)
 
 

@@ -32,6 +32,12 @@ def _sigmoid(x: Array) -> Array:
     return np.asarray(1 / (1 + np.exp(-x)))
 
 
+def _sigmoid_in_float32(x: Array) -> Array:
+    """As TFLite fills its tables: each step is rounded, which decides where a half is near."""
+    exponential = np.exp(-x).astype(np.float32)
+    return np.asarray(np.float32(1) / (np.float32(1) + exponential))
+
+
 #: The function of real numbers. What is given is float32 or wider; so is the result.
 FUNCTIONS: dict[str, Function] = {
     "abs": np.abs, "neg": np.negative, "square": np.square, "sqrt": np.sqrt,
@@ -149,6 +155,8 @@ def _log(view: OpView, x: Array) -> Array:
 def _s_curve(view: OpView, x: Array) -> Array:
     if _is_integer(view) and x.dtype == np.int16:
         return (logistic_16 if view.op.kind == "logistic" else tanh_16)(view, x)
+    if _is_integer(view) and view.op.kind == "logistic":
+        return _apply(view, x, _sigmoid_in_float32)
     return _apply(view, x, FUNCTIONS[view.op.kind])
 
 

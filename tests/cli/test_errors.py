@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import shutil
 import socket
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler import api
+from compiler import api, files
 from compiler.blob import read_blob
 from compiler.cli.main import run
 from compiler.errors import KilnError
@@ -86,6 +87,34 @@ def test_every_unsupported_operator_is_named(
 )
 def test_bad_usage(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert words in fails(capsys, 2, *arguments)
+
+
+@pytest.mark.parametrize("character", ['"', "\\", ";", "\n"])
+def test_a_folder_that_cmake_cannot_take(
+    character: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / f"a{character}b"
+    error = fails(capsys, 2, "build", "--board", "host", "--out", folder)
+    assert "CMake cannot take" in error and not list(folder.glob("*"))
+
+
+def test_a_folder_that_another_build_is_writing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with files.staged(tmp_path / "out"):
+        error = fails(capsys, 1, "build", "--board", "host", "--out", tmp_path / "out")
+    assert "another process is writing there" in error
+
+
+def test_a_full_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("compiler.device.cmake.write_settings", full)
+    error = fails(capsys, 1, "build", "--board", "host", "--out", tmp_path)
+    assert error == f"cannot write '{tmp_path}': No space left on device; choose another place"
 
 
 def test_a_model_too_big_for_the_board_leaves_the_last_build(

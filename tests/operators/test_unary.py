@@ -9,8 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from compiler.simulator import Simulator
 from tests.operators.litert import Case, Spec, compare, every_value
 from tests.operators.specs import fixed_spec, like, random_spec
+from tests.support.tflite_builder import Builder, run_litert
+from tests.support.tflite_check import read
 
 TRIALS = 12
 
@@ -112,3 +115,16 @@ def test_cast(source: str, target: str, tmp_path: Path) -> None:
         {"inDataType": CASTS[source], "outDataType": CASTS[target]},
     )  # fmt: skip
     compare(case, tmp_path, rng, [values])
+
+
+@pytest.mark.parametrize("scale", [1 / 512, 1 / 256, 1 / 128, 1 / 64])
+def test_logistic_near_a_half(scale: float) -> None:
+    """Steps of the output's size: TFLite rounds within its float32 function, which shows here."""
+    b = Builder()
+    x = b.tensor("x", (256,), "int8", scale=scale, zero_point=-28)
+    y = b.tensor("y", (256,), "int8", scale=1 / 256, zero_point=-128)
+    b.op("LOGISTIC", [x], [y], None, 2)
+    data = b.build([x], [y])
+    every = np.arange(-128, 128).astype(np.int8)
+    found = Simulator(read(data)).run({"x": every})["y"]
+    np.testing.assert_array_equal(found, run_litert(data, {"x": every})[0])
