@@ -153,7 +153,7 @@ class Int8Convolution(SimdConvolution):
         assert output is not None
         return (
             Constant(pack_runs(runs, isa.lanes, isa.int8_columns, self.step, parts), "weights"),
-            Constant(folded_bias(view, runs, offset, isa.lanes), "bias"),
+            Constant(folded_bias(view, runs, offset, isa.lanes, output.moved), "bias"),
             output.constant(padded_channels(runs.shape[0], isa.lanes)),
         )
 

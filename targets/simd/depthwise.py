@@ -134,6 +134,7 @@ class Int8Depthwise(SimdDepthwise):
         assert weight is not None
         output = requantization(view, by_channel(weight))
         assert output is not None
+        bias = folded_bias(view, by_channel(weight), offset, 1, output.moved)
         return Call(
             "simd_depthwise_int8_shape",
             {
@@ -145,7 +146,7 @@ class Int8Depthwise(SimdDepthwise):
             (
                 Input(0),
                 Constant(packed, "weights"),
-                Constant(folded_bias(view, by_channel(weight), offset, 1)[channel_of], "bias"),
+                Constant(bias[channel_of], "bias"),
                 output.constant(channel_of),
                 *scratch,
                 Output(0),

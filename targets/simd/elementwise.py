@@ -6,11 +6,15 @@ from collections.abc import Mapping
 
 import numpy as np
 from kiln_targets.simd.isa import Isa
+from kiln_targets.simd.plane import Sum, exact_plane
 
 from compiler.graph import OpView, Tensor
 from compiler.kernel_fields import clamp_fields
 from compiler.kernels import Call, Field, Input, Kernel, Output, kernel
+from compiler.numerics import clamp_limits
 from compiler.operators.binary import add_left_shift, add_multipliers
+
+SUM_PLANE = 16  # SIMD_SUM_PLANE of add_int8_shape.h
 
 
 class Int8Sum(Kernel):
@@ -43,6 +47,9 @@ class Int8Sum(Kernel):
                 **_fixed_point("output", last, output.zero_point),
                 "a_scale": float(np.float32(a.scale / output.scale)),
                 "b_scale": float(np.float32(sign * b.scale / output.scale)),
+                "plane_offset": 0.0,
+                "plane_nudge": 0.0,
+                **_plane_fields(view),
             },
             (Input(0), Input(1), Output(0)),
         )
@@ -52,6 +59,26 @@ class Int8Sum(Kernel):
 
     def cost(self, view: OpView) -> float:
         return float(view.output().elements)
+
+
+def _plane_fields(view: OpView) -> dict[str, Field]:
+    """What makes the sum a plane, where one is proved to be the same."""
+    if view.numerics == "fast":
+        return {}
+    tensors = (view.input(0), view.input(1), view.output())
+    low, high = clamp_limits(view.output(), view.params.clamp)
+    rule = Sum(
+        add_multipliers(view), add_left_shift(view),
+        (tensors[0].zero_point, tensors[1].zero_point, tensors[2].zero_point), (low, high),
+        1 if view.op.kind == "add" else -1,
+    )  # fmt: skip
+    plane = exact_plane(rule)
+    if plane is None:
+        return {}
+    return {
+        "rounding": SUM_PLANE, "a_scale": plane.slope_a, "b_scale": plane.slope_b,
+        "plane_offset": plane.offset, "plane_nudge": plane.nudge,
+    }  # fmt: skip
 
 
 def _fixed_point(name: str, pair: tuple[int, int], zero_point: int = 0) -> dict[str, Field]:

@@ -43,13 +43,17 @@ def bias_of(view: OpView, channels: int) -> np.ndarray:
     return np.zeros(channels, kind) if bias is None or bias.data is None else bias.data.astype(kind)
 
 
-def folded_bias(view: OpView, weight: np.ndarray, offset: int, lanes: int) -> np.ndarray:
+def folded_bias(
+    view: OpView, weight: np.ndarray, offset: int, lanes: int, moved: np.ndarray
+) -> np.ndarray:
     """Bias less what ``offset`` adds to every activation of (O, ...) weights; int32, padded.
+
+    ``moved`` is added, per channel.
 
     It may wrap; so does the sum that starts with it, back to the true one.
     """
     sums = weight.reshape(weight.shape[0], -1).astype(np.int64).sum(axis=1)
-    folded = bias_of(view, weight.shape[0]) - offset * sums
+    folded = bias_of(view, weight.shape[0]) - offset * sums + moved
     return pad_axis(folded.astype(np.uint64).astype(np.uint32).view(np.int32), 0, lanes)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from kiln_targets.simd.packing import bias_of
@@ -29,6 +29,7 @@ class Requantization:
 
     fields: Mapping[str, Field]
     table: np.ndarray  # (channels), (2, channels) or (4, channels); see requantization.h
+    moved: np.ndarray = field(default_factory=lambda: np.int64(0))  # added to the bias
 
     def constant(self, channels: np.ndarray) -> Constant:
         """The table in another order of channels; -1 is a channel that does not exist."""
@@ -81,7 +82,7 @@ def _as_line(view: OpView, weight: np.ndarray) -> Requantization | None:
     low, high = clamp_limits(view.output(), view.params.clamp)
     pairs = np.array([quantize_multiplier(float(scale)) for scale in scales], np.int64)
     rule = FixedPoint(accumulator_rounding(view), low, high, zero_point)
-    line = straight_line(pairs, most, rule) if (most * scales < 2**30).all() else None
+    line = straight_line(pairs, most, rule) if _is_small(most, scales) else None
     if line is None:
         return None
     fields = {
@@ -89,7 +90,12 @@ def _as_line(view: OpView, weight: np.ndarray) -> Requantization | None:
         "output.shifts_left": 0, "output.zero_point": zero_point if line.by_sign else 0,
         "output.line_by_sign": int(line.by_sign),
     }  # fmt: skip
-    return Requantization(fields, np.stack([line.slope, line.offset]))
+    return Requantization(fields, np.stack([line.slope, line.offset]), line.moved)
+
+
+def _is_small(most: np.ndarray, scales: np.ndarray) -> bool:
+    """Whether neither the moved accumulators nor their products leave 32 bits."""
+    return bool((most < 2**30).all() and (most * scales < 2**29).all())
 
 
 def _fixed_point_table(

@@ -3,7 +3,8 @@
 Fixed point and ``rint(fma(accumulator, slope, offset))`` both rise with the accumulator, so they
 are the same function if they agree on either side of each of the 255 steps of the output. That is
 tried, in the arithmetic of the vector code, for slopes next to the true one with the offset in the
-middle of those that satisfy all steps. Two roundings of ties away from zero are no line; as the
+middle of those that satisfy all steps. A whole number of accumulators goes into the bias first, so
+that the line runs through the output's zero, where float32 is finest. Two roundings of ties away from zero are no line; as the
 first is by up to one half of the second's last bit, the offset then changes its sign with the
 accumulator's.
 """
@@ -19,13 +20,18 @@ from compiler.numerics import MULTIPLY
 
 Array = np.ndarray
 #: Units in the last place by which slopes are moved.
-_STEPS = (0, 1, -1, 2, -2, 3, -3, 4, -4, 6, -6, 8, -8)
+_STEPS = (0, *(sign * size for size in range(1, 9) for sign in (1, -1)))
+_MOST_MOVED = 2**29
 
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """``rint(accumulator * slope + offset)``; with ``by_sign`` less ``offset`` if negative."""
+    """``rint((accumulator + moved) * slope + offset)``.
 
+    With ``by_sign`` nothing is moved, and the offset is subtracted where the sum is negative.
+    """
+
+    moved: Array  # int64 (channels)
     slope: Array  # float32 (channels)
     offset: Array  # float32 (channels)
     by_sign: bool
@@ -63,6 +69,11 @@ def _straight_line(pairs_bytes: bytes, most_bytes: bytes, rule: FixedPoint) -> L
     by_sign = rule.rounding == "double" and rule.low < rule.zero_point
     true_slope = np.ldexp(mantissa.astype(np.float64), shift - 31).astype(np.float32)
     slope, offset = true_slope.copy(), np.zeros_like(true_slope)
+    moved = np.zeros(len(slope), np.int64)
+    if not by_sign:
+        real = np.rint(rule.zero_point / np.maximum(true_slope.astype(np.float64), 2.0**-40))
+        moved = np.where(np.abs(real) < _MOST_MOVED, real, 0).astype(np.int64)
+    points = points + moved[:, None]
     missing = np.ones(len(slope), bool)
     for step in _STEPS:
         at = np.flatnonzero(missing)
@@ -72,7 +83,7 @@ def _straight_line(pairs_bytes: bytes, most_bytes: bytes, rule: FixedPoint) -> L
         slope[at[good]], offset[at[good]] = tried[good], middle[good]
         missing[at[good]] = False
         if not missing.any():
-            return Line(slope, offset, by_sign)
+            return Line(moved, slope, offset, by_sign)
     return None
 
 

@@ -174,6 +174,20 @@ KILN_INLINE neon_f32 neon_scaled_f32(neon_i32 a, float scale) {
     return vmulq_n_f32(vcvtq_f32_s32(a), scale);
 }
 
+KILN_INLINE neon_f32 neon_to_f32(neon_i32 a) {
+    return vcvtq_f32_s32(a);
+}
+
+/* rint of the value, `nudge` farther from zero, ties to even. */
+KILN_INLINE neon_i32 neon_round_nudged(neon_f32 value, float nudge) {
+    if (nudge != 0) {
+        float32x4_t away =
+            vbslq_f32(vdupq_n_u32((uint32_t)INT32_MIN), value, vdupq_n_f32(nudge));
+        value = vaddq_f32(value, away);
+    }
+    return vcvtnq_s32_f32(value);
+}
+
 /* rint(a + b), ties to even, where that fits 32 bits. */
 KILN_INLINE neon_i32 neon_round_sum_f32(neon_f32 a, neon_f32 b) {
     return vcvtnq_s32_f32(vaddq_f32(a, b));

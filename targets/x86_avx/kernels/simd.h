@@ -166,6 +166,19 @@ KILN_INLINE avx2_f32 avx2_scaled_f32(avx2_i32 a, float scale) {
     return _mm256_mul_ps(_mm256_cvtepi32_ps(a), _mm256_set1_ps(scale));
 }
 
+KILN_INLINE avx2_f32 avx2_to_f32(avx2_i32 a) {
+    return _mm256_cvtepi32_ps(a);
+}
+
+/* rint of the value, `nudge` farther from zero, ties to even. */
+KILN_INLINE avx2_i32 avx2_round_nudged(avx2_f32 value, float nudge) {
+    if (nudge != 0) {
+        __m256 sign = _mm256_and_ps(value, _mm256_set1_ps(-0.0f));
+        value = _mm256_add_ps(value, _mm256_or_ps(sign, _mm256_set1_ps(nudge)));
+    }
+    return _mm256_cvtps_epi32(value);
+}
+
 /* rint(a + b), ties to even, where that fits 32 bits. */
 KILN_INLINE avx2_i32 avx2_round_sum_f32(avx2_f32 a, avx2_f32 b) {
     return _mm256_cvtps_epi32(_mm256_add_ps(a, b));

@@ -113,6 +113,19 @@ KILN_INLINE avx512_f32 avx512_scaled_f32(avx512_i32 a, float scale) {
     return _mm512_mul_ps(_mm512_cvtepi32_ps(a), _mm512_set1_ps(scale));
 }
 
+KILN_INLINE avx512_f32 avx512_to_f32(avx512_i32 a) {
+    return _mm512_cvtepi32_ps(a);
+}
+
+/* As avx2_round_nudged. */
+KILN_INLINE avx512_i32 avx512_round_nudged(avx512_f32 value, float nudge) {
+    if (nudge != 0) {
+        __m512 sign = _mm512_and_ps(value, _mm512_set1_ps(-0.0f));
+        value = _mm512_add_ps(value, _mm512_or_ps(sign, _mm512_set1_ps(nudge)));
+    }
+    return _mm512_cvtps_epi32(value);
+}
+
 /* rint(a + b), ties to even, where that fits 32 bits. */
 KILN_INLINE avx512_i32 avx512_round_sum_f32(avx512_f32 a, avx512_f32 b) {
     return _mm512_cvtps_epi32(_mm512_add_ps(a, b));

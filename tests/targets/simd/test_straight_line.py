@@ -23,9 +23,11 @@ def test_every_accumulator(rounding: str, low: int, zero_point: int) -> None:
     line = MODULE.straight_line(pairs, np.full(24, 90000.0), rule)
     assert line is not None
     accumulators = np.arange(-90000, 90001)
-    for (mantissa, shift), slope, offset in zip(pairs, line.slope, line.offset, strict=True):
+    for (mantissa, shift), moved, slope, offset in zip(
+        pairs, line.moved, line.slope, line.offset, strict=True
+    ):
         value = MULTIPLY[rounding](accumulators, mantissa, shift) + zero_point
-        real = accumulators.astype(np.float32).astype(np.longdouble)
+        real = (accumulators + moved).astype(np.float32).astype(np.longdouble)
         sign = np.where(accumulators < 0, -1, 1) if line.by_sign else 1
         # One rounding, as of a fused multiply-add: a long double holds the exact sum.
         total = (real * np.longdouble(slope) + sign * np.longdouble(offset)).astype(np.float32)
