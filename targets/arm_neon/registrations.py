@@ -1,6 +1,6 @@
 """The kernels of 64-bit ARM with NEON: the shared SIMD bodies with 4 lanes."""
 
-from kiln_targets.simd import convolution, depthwise, elementwise
+from kiln_targets.simd import convolution, depthwise, elementwise, pooling
 from kiln_targets.simd.isa import Isa
 
 NEON = Isa(
@@ -12,3 +12,4 @@ convolution.register_float32(NEON)
 depthwise.register_int8(NEON, depthwise.Int8DepthwiseTaps)
 depthwise.register_float32(NEON)
 elementwise.register(NEON)
+pooling.register(NEON)

@@ -1,6 +1,6 @@
 """The kernels of x86-64 with AVX-512 and VNNI: the shared SIMD bodies with 16 lanes."""
 
-from kiln_targets.simd import convolution, depthwise, elementwise
+from kiln_targets.simd import convolution, depthwise, elementwise, pooling
 from kiln_targets.simd.isa import Isa
 
 AVX512_VNNI = Isa(
@@ -13,3 +13,4 @@ convolution.register_float32(AVX512_VNNI)
 depthwise.register_int8(AVX512_VNNI)
 depthwise.register_float32(AVX512_VNNI)
 elementwise.register(AVX512_VNNI)
+pooling.register(AVX512_VNNI)

@@ -105,6 +105,7 @@ GRIDS: dict[str, Callable[[Kernel], list[Case]]] = {
     "dequantize": functools.partial(conversion_cases, kind="dequantize"),
     "sub": functools.partial(sum_cases, kind="sub"),
     "fully_connected": shape_grid.fully_connected_cases,
+    "max_pool2d": functools.partial(shape_grid.pool_cases, kind="max_pool2d"),
 }
 
 

@@ -174,6 +174,22 @@ KILN_INLINE neon_f32 neon_scaled_f32(neon_i32 a, float scale) {
     return vmulq_n_f32(vcvtq_f32_s32(a), scale);
 }
 
+/* 16 channels of a pooled pixel. */
+typedef int8x16_t neon_max_bytes;
+
+KILN_INLINE neon_max_bytes neon_load_max_bytes(const int8_t *from) {
+    return vld1q_s8(from);
+}
+
+KILN_INLINE neon_max_bytes neon_join_max_bytes(neon_max_bytes a, neon_max_bytes b) {
+    return vmaxq_s8(a, b);
+}
+
+KILN_INLINE void neon_store_max_bytes(int8_t *to, neon_max_bytes value, int32_t low, int32_t high) {
+    value = vmaxq_s8(value, vdupq_n_s8((int8_t)low));
+    vst1q_s8(to, vminq_s8(value, vdupq_n_s8((int8_t)high)));
+}
+
 KILN_INLINE neon_f32 neon_to_f32(neon_i32 a) {
     return vcvtq_f32_s32(a);
 }

@@ -166,6 +166,23 @@ KILN_INLINE avx2_f32 avx2_scaled_f32(avx2_i32 a, float scale) {
     return _mm256_mul_ps(_mm256_cvtepi32_ps(a), _mm256_set1_ps(scale));
 }
 
+/* 32 channels of a pooled pixel. */
+typedef __m256i avx2_max_bytes;
+
+KILN_INLINE avx2_max_bytes avx2_load_max_bytes(const int8_t *from) {
+    return _mm256_loadu_si256((const __m256i *)(const void *)from);
+}
+
+KILN_INLINE avx2_max_bytes avx2_join_max_bytes(avx2_max_bytes a, avx2_max_bytes b) {
+    return _mm256_max_epi8(a, b);
+}
+
+KILN_INLINE void avx2_store_max_bytes(int8_t *to, avx2_max_bytes value, int32_t low, int32_t high) {
+    value = _mm256_max_epi8(value, _mm256_set1_epi8((char)low));
+    value = _mm256_min_epi8(value, _mm256_set1_epi8((char)high));
+    _mm256_storeu_si256((__m256i *)(void *)to, value);
+}
+
 KILN_INLINE avx2_f32 avx2_to_f32(avx2_i32 a) {
     return _mm256_cvtepi32_ps(a);
 }

@@ -113,6 +113,11 @@ KILN_INLINE avx512_f32 avx512_scaled_f32(avx512_i32 a, float scale) {
     return _mm512_mul_ps(_mm512_cvtepi32_ps(a), _mm512_set1_ps(scale));
 }
 
+#define avx512_max_bytes avx2_max_bytes
+#define avx512_load_max_bytes avx2_load_max_bytes
+#define avx512_join_max_bytes avx2_join_max_bytes
+#define avx512_store_max_bytes avx2_store_max_bytes
+
 KILN_INLINE avx512_f32 avx512_to_f32(avx512_i32 a) {
     return _mm512_cvtepi32_ps(a);
 }
