@@ -4,9 +4,10 @@ Fixed point and ``rint(fma(accumulator, slope, offset))`` both rise with the acc
 are the same function if they agree on either side of each of the 255 steps of the output. That is
 tried, in the arithmetic of the vector code, for slopes next to the true one with the offset in the
 middle of those that satisfy all steps. A whole number of accumulators goes into the bias first, so
-that the line runs through the output's zero, where float32 is finest. Two roundings of ties away from zero are no line; as the
-first is by up to one half of the second's last bit, the offset then changes its sign with the
-accumulator's.
+that the line runs through the output's zero, where float32 is finest.
+
+Two roundings of ties away from zero are no line; as the first is by up to one half of the second's
+last bit, the offset then changes its sign with the accumulator's.
 """
 
 from __future__ import annotations

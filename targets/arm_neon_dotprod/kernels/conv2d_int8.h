@@ -9,12 +9,14 @@
 #define SIMD(name) neondot_##name
 #define SIMD_KERNEL(name, form) name##__arm_neon_dotprod##form
 #define SIMD_LANES 4
-/* 32 registers: sums, weights and a quad. */
-#define TILE_ROWS(columns) ((columns) < 3 ? 12 : (columns) == 3 ? 8 : 6)
+#define SIMD_QUADS
+/* 32 registers: sums, activations of each pixel and a few weights. */
+#define TILE_ROWS(columns) ((columns) < 3 ? 8 : (columns) == 3 ? 6 : 5)
 #define TILE_COLUMNS 4
 #include "simd/kernels/conv2d_int8_body.h"
 #undef SIMD
 #undef SIMD_KERNEL
 #undef SIMD_LANES
+#undef SIMD_QUADS
 
 #endif

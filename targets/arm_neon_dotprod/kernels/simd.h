@@ -45,6 +45,28 @@ KILN_INLINE neondot_i32 neondot_dot(neondot_i32 sum, neondot_quad quad, neondot_
     return sum;
 }
 
+/* The same with the activations 4 * index to 4 * index + 3 of 16. */
+typedef neon_bytes neondot_bytes;
+#define neondot_load_bytes neon_load_bytes
+
+KILN_INLINE neondot_i32 neondot_dot_quad(neondot_i32 sum, neondot_bytes quads,
+                                         neondot_weights weights, int32_t index) {
+    switch (index) {
+    case 0:
+        __asm__("sdot %0.4s, %1.16b, %2.4b[0]" : "+w"(sum) : "w"(weights), "w"(quads));
+        return sum;
+    case 1:
+        __asm__("sdot %0.4s, %1.16b, %2.4b[1]" : "+w"(sum) : "w"(weights), "w"(quads));
+        return sum;
+    case 2:
+        __asm__("sdot %0.4s, %1.16b, %2.4b[2]" : "+w"(sum) : "w"(weights), "w"(quads));
+        return sum;
+    default:
+        __asm__("sdot %0.4s, %1.16b, %2.4b[3]" : "+w"(sum) : "w"(weights), "w"(quads));
+        return sum;
+    }
+}
+
 #define SIMD(name) neondot_##name
 #include "simd/kernels/requantize_body.h"
 #undef SIMD

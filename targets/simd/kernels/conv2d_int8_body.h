@@ -1,6 +1,7 @@
 /* int8 convolution, output channels in lanes, four inputs of a pixel at a time: a template that is
  * included once per instruction set. Expects SIMD(name), SIMD_LANES, SIMD_TARGET and the
- * TILE_ROWS and TILE_COLUMNS that fit its registers; undefines the TILE_ ones. */
+ * TILE_ROWS and TILE_COLUMNS that fit its registers; undefines the TILE_ ones. SIMD_QUADS says that
+ * SIMD(dot_quad) takes one of four quads of a vector. */
 
 #define TILE(name) SIMD(conv2d_int8_##name)
 #define TILE_SHAPE simd_conv2d_int8_shape
@@ -23,6 +24,27 @@ KILN_INLINE void TILE(finish)(const struct TILE_SHAPE *s, struct TILE(operands) 
     SIMD(store_int8)(to, sums, columns, s->output.clamp_low, s->output.clamp_high, valid);
 }
 
+#ifdef SIMD_QUADS
+/* Four steps of the inner loop: their inputs are one load of each pixel. */
+KILN_INLINE void TILE(four_steps)(SIMD(i32) (*sums)[TILE_COLUMNS], int32_t rows, int32_t columns,
+                                  const int8_t *x, int32_t step_in, const int8_t *weights) {
+    SIMD(bytes) quads[TILE_MOST_ROWS];
+    SIMD_UNROLL
+    for (int32_t r = 0; r < rows; r++)
+        quads[r] = SIMD(load_bytes)(x + r * step_in);
+    SIMD_UNROLL
+    for (int32_t k = 0; k < 4; k++) {
+        SIMD_UNROLL
+        for (int32_t c = 0; c < columns; c++) {
+            SIMD(weights) w = SIMD(load_weights)(weights + (k * columns + c) * SIMD_LANES * 4, 1);
+            SIMD_UNROLL
+            for (int32_t r = 0; r < rows; r++)
+                sums[r][c] = SIMD(dot_quad)(sums[r][c], quads[r], w, k);
+        }
+    }
+}
+#endif
+
 /* rows x (columns * lanes) outputs, accumulated in registers. `channel` is the first of them,
  * `valid` how many of the channels exist. */
 KILN_INLINE void TILE(tile)(const struct TILE_SHAPE *s, struct TILE(operands) operands,
@@ -44,8 +66,14 @@ KILN_INLINE void TILE(tile)(const struct TILE_SHAPE *s, struct TILE(operands) op
         for (int32_t run = 0; run < runs; run++) {
             const int8_t *x =
                 from + ky * s->dilation_y * pitch + run * s->dilation_x * s->input_channels;
+            int32_t k = 0;
+#ifdef SIMD_QUADS
             SIMD_NO_UNROLL
-            for (int32_t k = 0; k < steps; k++, x += 4, weights += columns * SIMD_LANES * 4) {
+            for (; k + 4 <= steps; k += 4, x += 16, weights += 4 * columns * SIMD_LANES * 4)
+                TILE(four_steps)(sums, rows, columns, x, step_in, weights);
+#endif
+            SIMD_NO_UNROLL
+            for (; k < steps; k++, x += 4, weights += columns * SIMD_LANES * 4) {
                 SIMD(weights) w[TILE_COLUMNS];
                 SIMD_UNROLL
                 for (int32_t c = 0; c < columns; c++)
