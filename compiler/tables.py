@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from compiler.graph import Graph, Op, Tensor
+from compiler.graph import Graph, Op, OpView, Shape, Tensor
 from compiler.registry import reference
 
 ENTRIES = 256
@@ -41,3 +41,13 @@ def _stretched(tensor: Tensor) -> Tensor:
         return replace(tensor, shape=(ENTRIES,))
     assert tensor.data is not None
     return replace(tensor, shape=(1,), data=tensor.data.reshape(1))
+
+
+def of_shape(view: OpView, shape: Shape) -> OpView:
+    """The same operator on tensors of another shape."""
+    names = {*view.op.inputs, *view.op.outputs}
+    tensors = {
+        name: replace(t, shape=shape) if name in names else t
+        for name, t in view.graph.tensors.items()
+    }
+    return view.graph.replace(tensors=tensors).view(view.op)

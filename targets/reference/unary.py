@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from compiler.graph import DTYPE_BYTES, OpView, Shape
+from compiler.graph import DTYPE_BYTES, OpView
 from compiler.kernels import Call, Constant, Input, Kernel, Output, kernel
 from compiler.operators.elementwise import UNARY
 from compiler.registry import reference
+from compiler.tables import of_shape
 
 SOURCE = "unary.h"
 WITH_PARAMS = ("clamp", "leaky_relu", "elu", "gelu")
@@ -110,16 +110,6 @@ class LogicalNot(UnaryKernel):
 
     def call(self, view: OpView) -> Call:
         return Call("count_shape", {"count": view.output().elements}, (Input(0), Output(0)))
-
-
-def of_shape(view: OpView, shape: Shape) -> OpView:
-    """The same operator on tensors of another shape."""
-    names = {*view.op.inputs, *view.op.outputs}
-    tensors = {
-        name: replace(t, shape=shape) if name in names else t
-        for name, t in view.graph.tensors.items()
-    }
-    return view.graph.replace(tensors=tensors).view(view.op)
 
 
 def lookup_table(view: OpView) -> np.ndarray:
