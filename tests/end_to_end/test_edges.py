@@ -9,6 +9,9 @@ import numpy as np
 import pytest
 
 from compiler import api
+from compiler.executor import make_runner
+from compiler.operators.elementwise import UnaryParams
+from tests.support.graphs import Sketch
 from tests.support.tflite_builder import Builder
 
 BATCH = 3
@@ -71,3 +74,16 @@ def test_a_model_that_only_copies(tmp_path: Path) -> None:
     x_value = np.array([[1, -2, 3, 127]], np.int8)
     found = api.run({"x": x_value}, board="host", out=tmp_path / "build").outputs
     np.testing.assert_array_equal(found["x"], x_value)
+
+
+def test_a_constant_output_of_a_graph_that_is_compiled_here() -> None:
+    """As calibration and ``check`` run it."""
+    sketch = Sketch()
+    x = sketch.input("x", (2,))
+    constant = sketch.constant("c", np.array([3.0, 4.0]))
+    y = sketch.op("abs", [x], "y", UnaryParams())
+    runner = make_runner(sketch.graph([constant, y]))
+    if not runner.is_compiled:
+        pytest.skip("there is no C compiler")
+    result = runner.open().run({"x": np.array([-1, 2], np.float32)})
+    assert result["c"].tolist() == [3, 4] and result["y"].tolist() == [1, 2]
