@@ -24,6 +24,7 @@ MODELS = (
 BOARDS = {
     "host": (),
     "rpi4": ("qemu-aarch64",),
+    "rpi5": ("qemu-aarch64",),
     "mps2-an386": ("qemu-system-arm",),
     "mps2-an500": ("qemu-system-arm",),
 }

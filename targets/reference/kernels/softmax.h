@@ -16,11 +16,43 @@ struct l2_normalization_shape {
     float epsilon;
 };
 
+/* Sums and maxima of a row run in so many lanes, so that a compiler can use vectors. */
+#define KILN_SOFTMAX_LANES 16
+
 KILN_INLINE float kiln_largest(const float *input, int32_t count, int32_t step) {
     float largest = input[0];
-    for (int32_t i = 1; i < count; i++)
+    int32_t i = 1;
+    if (step == 1 && count >= KILN_SOFTMAX_LANES) {
+        float lane[KILN_SOFTMAX_LANES];
+        for (int32_t j = 0; j < KILN_SOFTMAX_LANES; j++)
+            lane[j] = input[j];
+        for (i = KILN_SOFTMAX_LANES; i + KILN_SOFTMAX_LANES <= count; i += KILN_SOFTMAX_LANES) {
+            for (int32_t j = 0; j < KILN_SOFTMAX_LANES; j++)
+                lane[j] = input[i + j] > lane[j] ? input[i + j] : lane[j];
+        }
+        for (int32_t j = 0; j < KILN_SOFTMAX_LANES; j++)
+            largest = lane[j] > largest ? lane[j] : largest;
+    }
+    for (; i < count; i++)
         largest = input[i * step] > largest ? input[i * step] : largest;
     return largest;
+}
+
+KILN_INLINE float kiln_row_sum(const float *input, int32_t count, int32_t step) {
+    float sum = 0.0f;
+    int32_t i = 0;
+    if (step == 1 && count >= KILN_SOFTMAX_LANES) {
+        float lane[KILN_SOFTMAX_LANES] = {0};
+        for (; i + KILN_SOFTMAX_LANES <= count; i += KILN_SOFTMAX_LANES) {
+            for (int32_t j = 0; j < KILN_SOFTMAX_LANES; j++)
+                lane[j] += input[i + j];
+        }
+        for (int32_t j = 0; j < KILN_SOFTMAX_LANES; j++)
+            sum += lane[j];
+    }
+    for (; i < count; i++)
+        sum += input[i * step];
+    return sum;
 }
 
 KILN_KERNEL void softmax_float32__reference(const struct softmax_shape *s, const float *input,
@@ -32,13 +64,11 @@ KILN_KERNEL void softmax_float32__reference(const struct softmax_shape *s, const
             float *y = output + first;
             const float largest =
                 s->beta < 0.0f ? 0.0f : s->beta * kiln_largest(x, s->extent, s->inner);
-            float sum = 0.0f;
-            for (int32_t i = 0; i < s->extent; i++) {
-                const float e = kiln_expf(s->beta * x[i * s->inner] - largest);
-                y[i * s->inner] = e;
-                sum += e;
-            }
-            const float scale = 1.0f / sum;
+            KILN_INDEPENDENT
+            for (int32_t i = 0; i < s->extent; i++)
+                y[i * s->inner] = kiln_expf(s->beta * x[i * s->inner] - largest);
+            const float scale = 1.0f / kiln_row_sum(y, s->extent, s->inner);
+            KILN_INDEPENDENT
             for (int32_t i = 0; i < s->extent; i++)
                 y[i * s->inner] *= scale;
         }
