@@ -1,4 +1,5 @@
-/* Times a linked-in model in its own process: the protocol of worker.py, by this process's clock. */
+/* Times a linked-in model in its own process: the protocol of worker.py, by this process's clock.
+ */
 #include "kiln.h"
 
 #include <stdio.h>

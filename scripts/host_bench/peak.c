@@ -11,8 +11,9 @@ static double now(void) {
 }
 
 /* Twelve chains hide the latency; `STEP` is one instruction, or group of them, on chain i. */
-#define TWELVE(STEP) \
-    STEP(0) STEP(1) STEP(2) STEP(3) STEP(4) STEP(5) STEP(6) STEP(7) STEP(8) STEP(9) STEP(10) STEP(11)
+#define TWELVE(STEP)                                                                               \
+    STEP(0)                                                                                        \
+    STEP(1) STEP(2) STEP(3) STEP(4) STEP(5) STEP(6) STEP(7) STEP(8) STEP(9) STEP(10) STEP(11)
 #define ROUNDS 20000
 #define DECLARE(i) VECTOR s##i = ZERO;
 #define USE(i) __asm__ volatile("" : : CONSTRAINT(s##i));

@@ -143,8 +143,7 @@ KILN_INLINE neon_i32 neon_requantize_line(neon_i32 accumulator, const float *slo
                                           const float *offset, int32_t by_sign) {
     float32x4_t real = vcvtq_f32_s32(accumulator), added = vld1q_f32(offset);
     if (by_sign) {
-        uint32x4_t sign =
-            vandq_u32(vreinterpretq_u32_f32(real), vdupq_n_u32((uint32_t)INT32_MIN));
+        uint32x4_t sign = vandq_u32(vreinterpretq_u32_f32(real), vdupq_n_u32((uint32_t)INT32_MIN));
         added = vreinterpretq_f32_u32(veorq_u32(vreinterpretq_u32_f32(added), sign));
     }
     return vcvtnq_s32_f32(vfmaq_f32(added, real, vld1q_f32(slope)));
@@ -197,8 +196,7 @@ KILN_INLINE neon_f32 neon_to_f32(neon_i32 a) {
 /* rint of the value, `nudge` farther from zero, ties to even. */
 KILN_INLINE neon_i32 neon_round_nudged(neon_f32 value, float nudge) {
     if (nudge != 0) {
-        float32x4_t away =
-            vbslq_f32(vdupq_n_u32((uint32_t)INT32_MIN), value, vdupq_n_f32(nudge));
+        float32x4_t away = vbslq_f32(vdupq_n_u32((uint32_t)INT32_MIN), value, vdupq_n_f32(nudge));
         value = vaddq_f32(value, away);
     }
     return vcvtnq_s32_f32(value);

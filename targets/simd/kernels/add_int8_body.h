@@ -11,9 +11,10 @@ KILN_INLINE SIMD(i32) SIMD(sum_rescale)(const struct simd_fixed_point *s, SIMD(i
 KILN_INLINE SIMD(i32)
     SIMD(sum_vector)(const struct simd_add_int8_shape *s, const int8_t *a, const int8_t *b) {
     if (s->rounding == SIMD_SUM_PLANE) {
-        SIMD(f32) sum = SIMD(multiply_add)(SIMD(broadcast_f32)(&s->plane_offset),
-                                           SIMD(to_f32)(SIMD(widen_int8)(b)),
-                                           SIMD(broadcast_f32)(&s->b_scale));
+        SIMD(f32)
+        sum =
+            SIMD(multiply_add)(SIMD(broadcast_f32)(&s->plane_offset),
+                               SIMD(to_f32)(SIMD(widen_int8)(b)), SIMD(broadcast_f32)(&s->b_scale));
         sum = SIMD(multiply_add)(sum, SIMD(to_f32)(SIMD(widen_int8)(a)),
                                  SIMD(broadcast_f32)(&s->a_scale));
         return SIMD(add_i32)(SIMD(round_nudged)(sum, s->plane_nudge), s->output_zero_point);

@@ -2,9 +2,8 @@
  * SIMD(name), SIMD_KERNEL(name, form), and SIMD_BYTES, the bytes of a vector. */
 
 /* SIMD_BYTES channels from `from` on; `pitch` and `step` lead to the next row and column. */
-KILN_INLINE SIMD(max_bytes)
-    SIMD(pool_window)(const int8_t *from, int32_t rows, int32_t columns, int32_t pitch,
-                      int32_t step) {
+KILN_INLINE SIMD(max_bytes) SIMD(pool_window)(const int8_t *from, int32_t rows, int32_t columns,
+                                              int32_t pitch, int32_t step) {
     SIMD(max_bytes) most = SIMD(load_max_bytes)(from);
     for (int32_t ky = 0; ky < rows; ky++) {
         for (int32_t kx = 0; kx < columns; kx++)
