@@ -34,6 +34,7 @@ class BuildOptions:
     shapes: Mapping[str, Shape] = field(default_factory=dict)
     toolchain: str | None = None
     plugins: tuple[Path, ...] = ()
+    write_quantized: Path | None = None
     dump: Path | None = None
     stop_after: str | None = None
 

@@ -12,6 +12,7 @@ from compiler.arrays import Arrays
 from compiler.dump import describe
 from compiler.emit import Emitted, emit
 from compiler.errors import Stopped
+from compiler.exporters import write_model
 from compiler.graph import Graph
 from compiler.importers import read_model
 from compiler.invariants import check_graph
@@ -61,6 +62,8 @@ def finish_model(
     """A canonical graph quantized and fused; ``samples`` calibrate instead of the options'."""
     graph = quantize_graph(graph, options, progress, samples)
     graph = _stage("quantized", convert_io(graph, options.io), options)
+    if options.write_quantized is not None:
+        write_model(graph, options.write_quantized)
     return _stage("fused", run_passes(graph, FUSION), options)
 
 

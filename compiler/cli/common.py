@@ -87,6 +87,8 @@ model_options = _stack(
                  help="Bind the dynamic shape of an input."),
     click.option("--plugin", "plugins", multiple=True, type=click.Path(path_type=Path),
                  metavar="P", help="A Python file (operators, kernels, passes); a board folder."),
+    click.option("--write-quantized", type=click.Path(path_type=Path), metavar="F.tflite|F.onnx",
+                 help="Write the quantized model back as a file, to be run elsewhere."),
     click.option("--dump", type=click.Path(path_type=Path), metavar="DIR",
                  help="Write what each stage made."),
     click.option("--stop-after", type=click.Choice(options.STAGES),
