@@ -31,7 +31,8 @@ FUNCTION = re.compile(r"^KILN_KERNEL void (\w+__reference)\(", re.MULTILINE)
 
 
 def test_every_operator_has_a_kernel() -> None:
-    missing = [kind for kind in params if not kernels_of(kind, "reference")]
+    ours = [kind for kind in params if params[kind].__module__.startswith("compiler.")]
+    missing = [kind for kind in ours if not kernels_of(kind, "reference")]
     assert not missing
 
 
