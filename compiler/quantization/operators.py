@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from compiler.errors import ModelError
 from compiler.graph import OpView, Quantization, Tensor
 from compiler.quantization.choose import (
     BIAS_LIMIT,
@@ -43,6 +44,12 @@ class WeightedRule(WideRule):
     def constants(self, view: OpView) -> Mapping[int, Tensor]:
         weight, bias, input_scale = view.input(1), view.optional(2), view.input(0).scale
         assert weight.data is not None
+        for name, constant in (("weights", weight), ("bias", bias)):
+            if constant is not None and not np.isfinite(constant.data).all():
+                raise ModelError(
+                    f"operator '{view.op.name}': NaN or infinity in its {name}, which no integer "
+                    f"stands for; repair the model, or do not quantize it"
+                )
         if weight.quant is not None:  # the grid that its values lie on already
             scales = np.array(weight.quant.scale)
         else:

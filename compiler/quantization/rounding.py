@@ -34,6 +34,10 @@ FRACTIONS = np.linspace(1.0, 0.7, 13)
 BLOCK = 32
 
 
+#: Inputs of this size or larger, infinity among them, teach nothing about rounding.
+LARGEST = 1e15
+
+
 @dataclass
 class Moments:
     """Of a layer's input patches: sums of x and x x^T, per group and piece of a row."""
@@ -43,7 +47,9 @@ class Moments:
     count: int = 0
 
     def add(self, patches: Array) -> None:
-        """``patches`` (G, P, K)."""
+        """``patches`` (G, P, K); those whose squares overflow float32 are left out."""
+        kept = (np.abs(patches) < LARGEST).all(axis=(0, 2))
+        patches = patches[:, kept]
         self.first += patches.sum(axis=1, dtype=np.float64)
         start = 0
         for piece in self.second:

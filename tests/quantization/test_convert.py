@@ -10,8 +10,10 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from compiler import registry
+from compiler.errors import ModelError
 from compiler.graph import Graph, OpView, Shape
 from compiler.quantization import QuantizeRule, calibrate, quantize_int8
+from compiler.quantization.rounding import improve_weights
 from compiler.simulator import Simulator
 from tests.quantization.networks import Network, kinds, quant_of, quantized, sqnr_db
 
@@ -203,6 +205,29 @@ def test_dead_channels_and_large_biases_fit() -> None:
     wanted = Simulator(network.graph([y])).run(samples[0])[y].reshape(-1)
     step = quant_of(result, result.ops[1].outputs[0])[0]
     np.testing.assert_allclose(found, wanted, atol=0.51 * step + 0.02)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize("place", ["weights", "bias"])
+def test_constants_that_are_no_numbers_are_refused(value: float, place: str) -> None:
+    network = Network((1, 1, 1, 2))
+    weight, bias = np.ones((3, 1, 1, 2)), np.zeros(3)
+    (weight if place == "weights" else bias).flat[0] = value
+    y = network.add("conv2d", "x", network.value(weight), network.value(bias), clamp=(0.0, 6.0))
+    ranges = {"x": (-1.0, 1.0), y: (0.0, 6.0)}
+    with pytest.raises(ModelError, match=f"'{y}': NaN or infinity in its {place}"):
+        quantize_int8(network.graph([y]), ranges)
+
+
+@pytest.mark.parametrize("rounding", ["nearest", "adaptive"])
+def test_samples_that_overflow_do_not_spoil_the_bias(rounding: str) -> None:
+    network = Network((1, 4))
+    y = network.add("fully_connected", "x", network.constant(3, 4))
+    samples = network.samples()
+    samples[0] = {"x": np.full((1, 4), np.inf, np.float32)}
+    improved = improve_weights(network.graph([y]), samples, rounding)
+    for tensor in improved.tensors.values():
+        assert tensor.data is None or np.isfinite(tensor.data).all()
 
 
 def test_a_shared_weight_is_stored_once() -> None:
