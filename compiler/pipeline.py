@@ -12,7 +12,7 @@ from compiler.arrays import Arrays
 from compiler.dump import describe
 from compiler.emit import Emitted, emit
 from compiler.errors import Stopped
-from compiler.exporters import write_model
+from compiler.exporters import check_suffix, write_model
 from compiler.graph import Graph
 from compiler.importers import read_model
 from compiler.invariants import check_graph
@@ -45,6 +45,8 @@ class Compiled:
 
 def canonical_model(path: Path, options: BuildOptions) -> Graph:
     """The graph before it is quantized: read and canonical. Raises KilnError."""
+    if options.write_quantized is not None:
+        check_suffix(options.write_quantized)
     load_builtins()
     for plugin in options.plugins:
         load_plugin(plugin)

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from compiler.cli.main import run
 from compiler.errors import UnsupportedError, UsageError
 from compiler.exporters import write_model
 from compiler.exporters.tflite_file import tflite_bytes
@@ -15,6 +16,7 @@ from compiler.importers import read_model
 from compiler.options import BuildOptions
 from compiler.passes.io import convert_io
 from compiler.quantization import quantize_graph
+from compiler.sample import sample_calibration
 from compiler.simulator import Simulator
 from tests.quantization.networks import Network
 from tests.support.tflite_builder import run_litert
@@ -94,3 +96,13 @@ def test_another_ending_is_refused(tmp_path: Path) -> None:
     _, graph = network()
     with pytest.raises(UsageError, match="end it in"):
         write_model(graph, tmp_path / "model.bin")
+
+
+def test_the_command_writes_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "digits.tflite"
+    arguments = ["inspect", "--json", "--quantize", "int8", "--calibration"]
+    arguments += [str(sample_calibration()), "--write-quantized"]
+    assert run([*arguments, str(path)]) == 0
+    assert read_model(path).inputs == ("image",)
+    assert run([*arguments, str(tmp_path / "digits.bin")]) == 2
+    assert "end it in .tflite or .onnx" in capsys.readouterr().err
