@@ -63,12 +63,12 @@ def test_every_unsupported_operator_is_named(
     x = builder.tensor("x", (1, 4, 4, 1), "float32")
     y = builder.tensor("first", (1, 4, 4, 1), "float32")
     z = builder.tensor("second", (1, 4, 4, 1), "float32")
-    builder.op("LOCAL_RESPONSE_NORMALIZATION", [x], [y])
-    builder.op("LOCAL_RESPONSE_NORMALIZATION", [y], [z])
-    path = tmp_path / "lrn.tflite"
+    builder.op("LSH_PROJECTION", [x], [y])
+    builder.op("LSH_PROJECTION", [y], [z])
+    path = tmp_path / "lsh.tflite"
     path.write_bytes(builder.build([x], [z]))
     error = fails(capsys, 1, "build", path, "--board", "host")
-    assert "LOCAL_RESPONSE_NORMALIZATION" in error and "'first'" in error and "'second'" in error
+    assert "LSH_PROJECTION" in error and "'first'" in error and "'second'" in error
 
 
 @pytest.mark.parametrize(
