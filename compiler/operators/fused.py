@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -42,10 +42,12 @@ class ChainParams:
     """Any number of float32 inputs, broadcast; the output is what the last stage computes.
 
     Values are numbered: 0 to n - 1 are the inputs, n + i is the result of stage i. A stage takes
-    those before its own. Every stage's result has the shape of the output.
+    those before its own. Every stage's result has the shape of the output. ``tails[i]`` zeros
+    follow input i along its last axis; () where no input has any.
     """
 
     stages: tuple[Stage, ...]
+    tails: tuple[int, ...] = ()
 
 
 MAX_STAGES = 16
@@ -79,13 +81,24 @@ def _lookup(view: OpView, x: Array) -> Array:
 
 @shape.of("elementwise_chain")
 def _chain_shape(view: OpView) -> list[tuple[Shape, str]]:
-    shapes = [tensor.shape for tensor in view.inputs if tensor is not None]
-    return [(np.broadcast_shapes(*shapes), "float32")]
+    return [(np.broadcast_shapes(*(tensor.shape for tensor in chain_values(view))), "float32")]
+
+
+def chain_values(view: OpView) -> list[Tensor]:
+    """The inputs of a chain as its stages see them: with their tails."""
+    tensors = [view.input(index) for index in range(len(view.op.inputs))]
+    tails = view.params.tails or (0,) * len(tensors)
+    return [
+        replace(t, name=f"{t.name}/{tail}", shape=(*t.shape[:-1], t.shape[-1] + tail), data=None)
+        if tail
+        else t
+        for t, tail in zip(tensors, tails, strict=True)
+    ]
 
 
 def stage_views(view: OpView) -> Iterator[OpView]:
     """Every stage of a chain as the operator that it was, in order."""
-    values = [view.input(index) for index in range(len(view.op.inputs))]
+    values = chain_values(view)
     tensors = {tensor.name: tensor for tensor in values}
     graph = view.graph.replace(tensors=tensors)
     for index, stage in enumerate(view.params.stages):
@@ -98,7 +111,11 @@ def stage_views(view: OpView) -> Iterator[OpView]:
 
 @reference.of("elementwise_chain")
 def _chain(view: OpView, *inputs: Array) -> Array:
-    values = list(inputs)
+    tails = view.params.tails or (0,) * len(inputs)
+    values = [
+        np.pad(x, [(0, 0)] * (x.ndim - 1) + [(0, tail)]) if tail else x
+        for x, tail in zip(inputs, tails, strict=True)
+    ]
     for stage, part in zip(view.params.stages, stage_views(view), strict=True):
         result = reference[stage.kind](part, *(values[operand] for operand in stage.operands))
         values.append(np.asarray(result))

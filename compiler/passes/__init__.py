@@ -14,6 +14,7 @@ from compiler.passes.fold_padding import fold_padding
 from compiler.passes.fuse_elementwise import fuse_elementwise
 from compiler.passes.fuse_lookup import fuse_lookup
 from compiler.passes.fuse_requantize import fuse_requantize
+from compiler.passes.fuse_tail import fuse_tail
 from compiler.passes.merge_duplicates import merge_duplicates
 from compiler.passes.merge_movements import merge_movements
 from compiler.passes.merge_views import merge_views
@@ -45,6 +46,7 @@ FUSION: list[Pass] = [
     fuse_requantize,
     fuse_lookup,
     fuse_elementwise,
+    fuse_tail,
     settle_states,
     copy_constant_outputs,
 ]

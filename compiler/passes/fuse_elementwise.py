@@ -6,7 +6,7 @@ outside. It grows backwards from its last operator, as long as no more memory is
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from compiler.graph import Graph, Op, OpView, Tensor
@@ -29,15 +29,16 @@ def fuse_elementwise(graph: Graph) -> Graph:
     """The graph with each region of two operators or more as one ``elementwise_chain``."""
     regions = _Regions(graph).find()
     inner = {p for region in regions.values() for p in region} - regions.keys()
-    ops = [
-        _chain(graph, regions[position]) if len(regions.get(position, ())) > 1 else op
-        for position, op in enumerate(graph.ops)
-        if position not in inner
-    ]
+    ops = []
+    for position, op in enumerate(graph.ops):
+        region = sorted(regions.get(position, ()))
+        if position not in inner:
+            ops.append(chain_of([graph.ops[p] for p in region]) if len(region) > 1 else op)
     return graph.with_ops(ops)
 
 
-def _is_stage(view: OpView) -> bool:
+def is_stage(view: OpView) -> bool:
+    """Whether the operator may be one of a chain."""
     if op_class.get(view.op.kind) not in ("elementwise", "broadcast"):
         return False
     tensors = (*view.inputs, *view.outputs)
@@ -67,7 +68,7 @@ class _Regions:
         """Disjoint regions, by the position of their last operator."""
         regions: dict[int, Region] = {}
         for position, op in enumerate(self.graph.ops):
-            if _is_stage(self.graph.view(op)):
+            if is_stage(self.graph.view(op)):
                 region = frozenset((position,))
                 while (before := self._absorbable(region, position, regions)) is not None:
                     region |= regions.pop(before)
@@ -130,8 +131,8 @@ class _Regions:
         return self.graph.tensors[self.graph.ops[position].outputs[0]]
 
 
-def _chain(graph: Graph, region: Region) -> Op:
-    ops = [graph.ops[position] for position in sorted(region)]
+def chain_of(ops: Sequence[Op]) -> Op:
+    """One operator that does what ``ops`` do, each of which but the last only they read."""
     made = [op.outputs[0] for op in ops]
     inputs = list(dict.fromkeys(n for op in ops for n in op.inputs if n not in made))
     index = {name: i for i, name in enumerate([*inputs, *made])}

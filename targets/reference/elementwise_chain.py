@@ -44,6 +44,7 @@ class ElementwiseChain(Kernel):
             and 0 < len(arrays) <= MAX_INPUTS
             and len(numbers) <= MAX_NUMBERS
             and len(view.params.stages) <= MAX_STAGES
+            and _tails_are_apart(view)
             and all(stage_kernel(part) is not None for part in stage_views(view))
         )
 
@@ -58,15 +59,21 @@ class ElementwiseChain(Kernel):
     def call(self, view: OpView) -> Call:
         arrays, numbers = _operands(view)
         output = view.output().shape
+        tails = view.params.tails or (0,) * len(view.op.inputs)
         extent, *steps = collapse(
             output, *(broadcast_strides(view.input(i).shape, output) for i in arrays)
         )
+        lengths = [extent[-1] - tails[i] for i in arrays]
+        ends = sorted({*lengths, extent[-1]})
         fields: dict[str, Field] = {
             "rank": len(extent),
             "extent": extent,
             "inputs": len(arrays),
             "numbers": len(numbers),
             "stages": len(view.params.stages),
+            "parts": len(ends),
+            "end": tuple(ends),
+            "length": tuple(lengths),
             "stride": tuple(n for step in steps for n in (*step, *(0,) * (MAX_RANK - len(step)))),
             "number": tuple(numbers.values()) or (0.0,),
             **_stage_fields(view, [*arrays, *numbers]),
@@ -79,6 +86,16 @@ def _operands(view: OpView) -> tuple[list[int], dict[int, float]]:
     found = {i: number_of(view.input(i)) for i in range(len(view.op.inputs))}
     numbers = {i: value for i, value in found.items() if value is not None}
     return [i for i in found if i not in numbers], numbers
+
+
+def _tails_are_apart(view: OpView) -> bool:
+    """Whether inputs with tails are repeated along no axis, so that their rows stay apart."""
+    output = view.output().shape
+    return all(
+        view.input(i).shape[:-1] == output[:-1] and view.input(i).shape[-1] > 1
+        for i, tail in enumerate(view.params.tails)
+        if tail
+    )
 
 
 def _stage_fields(view: OpView, order: Sequence[int]) -> dict[str, Field]:

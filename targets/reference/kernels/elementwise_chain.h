@@ -36,6 +36,8 @@ struct elementwise_chain_shape {
     int32_t rank; /* at least 1 */
     int32_t extent[KILN_MAX_RANK];
     int32_t inputs, numbers, stages;
+    int32_t parts, end[KILN_CHAIN_INPUTS + 1]; /* of a row: where some input ends, and the last */
+    int32_t length[KILN_CHAIN_INPUTS];         /* of each input's rows; zeros follow */
     int32_t stride[KILN_CHAIN_INPUTS * KILN_MAX_RANK]; /* of each input, 0 where it is repeated */
     float number[KILN_CHAIN_NUMBERS];
     int32_t operation[KILN_CHAIN_STAGES]; /* enum kiln_stage */
@@ -61,8 +63,21 @@ KILN_INLINE float kiln_stage_value(int32_t operation, float left, float right,
 }
 #undef KILN_EACH
 
+KILN_INLINE float kiln_chain_input(const struct elementwise_chain_shape *s, int32_t k,
+                                   int32_t begin, int32_t i, const float *row, float first) {
+    if (begin >= s->length[k])
+        return 0.0f;
+    return s->stride[k * KILN_MAX_RANK + s->rank - 1] ? row[i] : first;
+}
+
+KILN_INLINE float kiln_chain_stage(const struct elementwise_chain_shape *s, int32_t k,
+                                   const float *value) {
+    const struct kiln_stage_parameters parameters = {s->low[k], s->high[k], s->low[k], s->high[k]};
+    return kiln_stage_value(s->operation[k], value[s->left[k]], value[s->right[k]], &parameters);
+}
+
 KILN_INLINE void kiln_elementwise_chain(const struct elementwise_chain_shape *s, void *const *b) {
-    const int32_t count = s->extent[s->rank - 1], known = s->inputs + s->numbers;
+    const int32_t known = s->inputs + s->numbers;
     float *output = (float *)b[s->inputs];
     int32_t index[KILN_MAX_RANK] = {0};
     do {
@@ -74,25 +89,25 @@ KILN_INLINE void kiln_elementwise_chain(const struct elementwise_chain_shape *s,
                      kiln_row_offset(s->rank, s->stride + k * KILN_MAX_RANK, index);
             first[k] = *row[k];
         }
-        KILN_INDEPENDENT
-        for (int32_t i = 0; i < count; i++) {
-            float value[KILN_CHAIN_INPUTS + KILN_CHAIN_NUMBERS + KILN_CHAIN_STAGES];
-            KILN_UNROLL
-            for (int32_t k = 0; k < s->inputs; k++)
-                value[k] = s->stride[k * KILN_MAX_RANK + s->rank - 1] ? row[k][i] : first[k];
-            KILN_UNROLL
-            for (int32_t k = 0; k < s->numbers; k++)
-                value[s->inputs + k] = s->number[k];
-            KILN_UNROLL
-            for (int32_t k = 0; k < s->stages; k++) {
-                const struct kiln_stage_parameters parameters = {s->low[k], s->high[k], s->low[k],
-                                                                 s->high[k]};
-                value[known + k] = kiln_stage_value(s->operation[k], value[s->left[k]],
-                                                    value[s->right[k]], &parameters);
+        KILN_UNROLL
+        for (int32_t part = 0; part < s->parts; part++) {
+            const int32_t begin = part ? s->end[part - 1] : 0;
+            KILN_INDEPENDENT
+            for (int32_t i = begin; i < s->end[part]; i++) {
+                float value[KILN_CHAIN_INPUTS + KILN_CHAIN_NUMBERS + KILN_CHAIN_STAGES];
+                KILN_UNROLL
+                for (int32_t k = 0; k < s->inputs; k++)
+                    value[k] = kiln_chain_input(s, k, begin, i, row[k], first[k]);
+                KILN_UNROLL
+                for (int32_t k = 0; k < s->numbers; k++)
+                    value[s->inputs + k] = s->number[k];
+                KILN_UNROLL
+                for (int32_t k = 0; k < s->stages; k++)
+                    value[known + k] = kiln_chain_stage(s, k, value);
+                output[i] = value[known + s->stages - 1];
             }
-            output[i] = value[known + s->stages - 1];
         }
-        output += count;
+        output += s->extent[s->rank - 1];
     } while (kiln_next_row(s->rank, s->extent, index));
 }
 

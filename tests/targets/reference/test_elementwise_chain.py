@@ -26,7 +26,8 @@ from compiler.operators.fused import ChainParams, Stage, chainable
 from compiler.registry import op_class
 from compiler.schedule import Step
 from tests.support.kernel_harness import MACHINES, Case, check
-from tests.support.shape_grid import CLAMPS, constant, one_op, tensor
+from tests.support.operator_cases import constant, one_op, tensor
+from tests.support.shape_grid import CLAMPS
 
 load_builtins()
 KERNEL = kernel_named("elementwise_chain_float32__reference")
@@ -113,6 +114,34 @@ def test_a_value_is_used_again() -> None:
         chain_case([*cubic, Stage("maximum", BinaryParams(), (4, 1))], ((130,), ()), 1),
     ]
     check(cases, MACHINES["host-sanitized"])
+
+
+@pytest.mark.parametrize("machine", ["host-sanitized", "cortex-m4"])
+def test_inputs_with_tails(machine: str) -> None:
+    """Rows that end early, two of them at different places, beside one that is whole."""
+    MACHINES[machine].require()
+    add = Stage("add", ArithmeticParams((0.0, np.inf)), (0, 1))
+    cases = []
+    for tails in ((5, 0), (0, 7), (16, 0), (1, 0, 9), (0, 4, 4)):
+        shapes = [(2, 3, 1, 33 - tail) for tail in tails]
+        arrays = [positive(shape, seed) for seed, shape in enumerate(shapes)]
+        inputs = [tensor(f"x{i}", shape, "float32") for i, shape in enumerate(shapes)]
+        stages = [add]
+        if len(tails) == 3:
+            stages += [Stage("exp", UnaryParams(), (3,)), Stage("mul", ArithmeticParams(), (2, 4))]
+        output = tensor("y", (2, 3, 1, 33), "float32")
+        params = ChainParams(tuple(stages), tails)
+        view = one_op("elementwise_chain", params, inputs, [output])
+        assert KERNEL.fits(view)
+        cases.append(Case(KERNEL, view, tuple(arrays)))
+    check(cases, MACHINES[machine])
+
+
+def test_tails_of_what_is_repeated() -> None:
+    inputs = [tensor("x", (2, 5), "float32"), tensor("w", (4,), "float32")]
+    params = ChainParams((Stage("add", ArithmeticParams(), (0, 1)),), (0, 1))
+    y = tensor("y", (2, 5), "float32")
+    assert not KERNEL.fits(one_op("elementwise_chain", params, inputs, [y]))
 
 
 def test_too_much_for_one() -> None:
