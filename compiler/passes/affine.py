@@ -31,9 +31,9 @@ def affine_of(view: OpView, y: str) -> Affine | None:
         return None
     position = view.op.inputs.index(y)
     other, made = view.input(1 - position), view.input(position)
-    channels = made.shape[-1]
-    if other.data is None or other.is_state or view.output().shape != made.shape:
+    if other.data is None or other.is_state or view.output().shape != made.shape or not made.shape:
         return None
+    channels = made.shape[-1]
     if other.elements not in (1, channels) or (other.elements != 1 and other.shape[-1] != channels):
         return None
     value = np.broadcast_to(other.data.reshape(-1).astype(np.float32), (channels,))
