@@ -45,7 +45,8 @@ class WeightedRule(WideRule):
         weight, bias, input_scale = view.input(1), view.optional(2), view.input(0).scale
         assert weight.data is not None
         for name, constant in (("weights", weight), ("bias", bias)):
-            if constant is not None and not np.isfinite(constant.data).all():
+            values = None if constant is None else constant.data
+            if values is not None and not np.isfinite(values).all():
                 raise ModelError(
                     f"operator '{view.op.name}': NaN or infinity in its {name}, which no integer "
                     f"stands for; repair the model, or do not quantize it"
