@@ -22,6 +22,20 @@ struct cortex_m_conv2d_int8_shape {
     CORTEX_M_OUTPUT_MEMBERS
 };
 
+/* As cortex_m_dot_1x4, where the other two channels' weights do not follow the first two's. */
+KILN_INLINE void cortex_m_dot_1x4_apart(const int16_t *x, const int8_t *weights,
+                                        const int8_t *other_weights, int32_t bytes,
+                                        struct cortex_m_sums sums[2]) {
+    struct cortex_m_sums first = {0, 0}, second = {0, 0};
+    const int16_t *words = (const int16_t *)(const void *)weights;
+    const int16_t *others = (const int16_t *)(const void *)other_weights;
+    for (int32_t i = 0; i < bytes / 2; i++) {
+        first.first += x[i] * (int8_t)words[i], first.both += x[i] * words[i];
+        second.first += x[i] * (int8_t)others[i], second.both += x[i] * others[i];
+    }
+    sums[0] = first, sums[1] = second;
+}
+
 /* Sums of two channels of two pixels, or of four channels of one, over the whole depth. */
 KILN_INLINE void cortex_m_sum(const struct cortex_m_conv2d_int8_shape *s, int32_t pixels,
                               int32_t mode, const int16_t *columns, const int8_t *weights,
@@ -32,7 +46,10 @@ KILN_INLINE void cortex_m_sum(const struct cortex_m_conv2d_int8_shape *s, int32_
     for (int32_t k = 0; k < s->depth; k += segment) {
         struct cortex_m_sums part[2];
         const int32_t rest = s->depth - k, bytes = 2 * (rest < segment ? rest : segment);
-        if (pixels == 1)
+        if (pixels == 1 && segment < s->depth)
+            cortex_m_dot_1x4_apart(columns + k, weights + 2 * k, weights + 2 * (s->depth + k),
+                                   bytes, part);
+        else if (pixels == 1)
             cortex_m_dot_1x4(columns + k, weights + 2 * k, bytes, part);
         else
             cortex_m_dot_2x2(columns + 2 * k, weights + 2 * k, bytes, part);
