@@ -6,7 +6,7 @@
 #include "simd/kernels/requantization.h"
 
 #include <arm_neon.h>
-#include <string.h>
+#include "memory.h"
 
 typedef int32x4_t neon_i32;
 typedef float32x4_t neon_f32;

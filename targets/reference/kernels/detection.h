@@ -2,7 +2,7 @@
 #ifndef REFERENCE_DETECTION_H
 #define REFERENCE_DETECTION_H
 
-#include <string.h>
+#include "memory.h"
 
 #include "kernel.h"
 #include "kiln_math.h"

@@ -2,7 +2,7 @@
 #ifndef REFERENCE_INDEXING_H
 #define REFERENCE_INDEXING_H
 
-#include <string.h>
+#include "memory.h"
 
 #include "reference/kernels/walk.h"
 

@@ -3,7 +3,7 @@
 #ifndef REFERENCE_MOVEMENT_H
 #define REFERENCE_MOVEMENT_H
 
-#include <string.h>
+#include "memory.h"
 
 #include "reference/kernels/walk.h"
 

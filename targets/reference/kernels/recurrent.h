@@ -2,7 +2,7 @@
 #ifndef REFERENCE_RECURRENT_H
 #define REFERENCE_RECURRENT_H
 
-#include <string.h>
+#include "memory.h"
 
 #include "kiln_math.h"
 #include "reference/kernels/fixed_point_16.h"

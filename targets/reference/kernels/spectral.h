@@ -2,7 +2,7 @@
 #ifndef REFERENCE_SPECTRAL_H
 #define REFERENCE_SPECTRAL_H
 
-#include <string.h>
+#include "memory.h"
 
 #include "kernel.h"
 

@@ -2,7 +2,7 @@
 #ifndef REFERENCE_STATE_H
 #define REFERENCE_STATE_H
 
-#include <string.h>
+#include "memory.h"
 
 #include "kernel.h"
 

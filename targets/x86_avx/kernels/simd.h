@@ -6,7 +6,7 @@
 #include "simd/kernels/requantization.h"
 
 #include <immintrin.h>
-#include <string.h>
+#include "memory.h"
 
 typedef __m256i avx2_i32;
 typedef __m256 avx2_f32;
